@@ -1,0 +1,295 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader.c
+ *	  Bringing the registry in line with the tables of one database.
+ *
+ * Rows can arrive without publish(): after a restart all of them do, and
+ * logical replication, pg_restore, a standby's replay or direct edits bring
+ * some.  A loader compares what its snapshot sees with the registry, enters
+ * what is missing in state LOADING, queues compile jobs for that, and enters
+ * the end of what is gone.  An entry takes its transaction from the row, so
+ * that snapshots older than the row do not see it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "shmem/jobs.h"
+#include "shmem/rows.h"
+#include "shmem/sweep.h"
+#include "shmem/worker.h"
+
+/* A load that failed is tried again after this time. */
+#define ACDAT_RETRY_FAILED_MS 60000
+
+static Oid	loaded_database = InvalidOid;
+static bool load_ended = false;
+
+/* Report the end of the load, whatever it was, and let waiters look again. */
+static void
+end_load(bool has_extension, const char *error)
+{
+	AcdatDatabase *slot;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	slot = acdat_database_slot(loaded_database, false);
+	if (slot != NULL)
+	{
+		slot->finished = slot->started;
+		slot->loader_pid = 0;
+		slot->has_extension = has_extension;
+		slot->last_load = GetCurrentTimestamp();
+		strlcpy(slot->error, error, ACDAT_ERROR_BYTES);
+	}
+	LWLockRelease(acdat_registry->lock);
+	load_ended = true;
+	ConditionVariableBroadcast(&acdat_registry->changed);
+	acdat_wake_launcher();
+}
+
+static void
+loader_exit(int code, Datum arg)
+{
+	if (!load_ended)
+		end_load(true, "the loader ended before it was done; see the server log");
+}
+
+static void
+begin_load(void)
+{
+	AcdatDatabase *slot;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	slot = acdat_database_slot(loaded_database, true);
+	if (slot != NULL)
+		slot->loader_pid = MyProcPid;
+	LWLockRelease(acdat_registry->lock);
+}
+
+/*
+ * The state of a row in the registry: an entry taken from this very
+ * revision, whether its transaction is settled or not.  Exclusive lock held.
+ */
+static AcdatEntry *
+entry_of_row(const AcdatDictionaryRow *row)
+{
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		AcdatEntry *entry = &acdat_registry->entries[i];
+
+		if (entry->serial != 0 && entry->database == MyDatabaseId &&
+			entry->revision == row->revision && !entry->dropped &&
+			memcmp(&entry->dictionary, &row->id, sizeof(pg_uuid_t)) == 0 &&
+			(entry->xid_state == ACDAT_XID_FROZEN ||
+			 entry->xid == row->xmin || row->xmin_frozen))
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * Enter a row that the registry lacks.  Returns true, with the entry as
+ * inserted, if its machine must be compiled.
+ */
+static bool
+enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
+		  AcdatEntry *result)
+{
+	AcdatEntry	fresh;
+	AcdatEntry *entry;
+	AcdatEntry *newest;
+	bool		full = false;
+
+	acdat_entry_from_row(&fresh, row, encoding);
+	fresh.xid = row->xmin;
+	fresh.xid_state = row->xmin_frozen ? ACDAT_XID_FROZEN : ACDAT_XID_COMMITTED;
+	fresh.sequence = row->revision;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	entry = entry_of_row(row);
+	if (entry != NULL && entry->load == ACDAT_FAILED &&
+		TimestampDifferenceExceeds(entry->since, GetCurrentTimestamp(),
+								   ACDAT_RETRY_FAILED_MS))
+	{
+		acdat_entry_free(entry);
+		entry = NULL;
+	}
+	if (entry == NULL)
+	{
+		/* A row that went back in time follows what it replaces. */
+		newest = acdat_newest_entry(MyDatabaseId, &row->id, snapshot);
+		if (newest != NULL && newest->sequence >= fresh.sequence)
+			fresh.sequence = newest->sequence + 1;
+
+		/* A change of name or reader alone keeps the machine. */
+		if (newest != NULL && newest->version == row->version &&
+			newest->load == ACDAT_READY && !newest->dropped)
+		{
+			fresh.machine = newest->machine;
+			fresh.patterns = newest->patterns;
+			fresh.load = ACDAT_READY;
+		}
+		entry = acdat_entry_insert(&fresh);
+		full = (entry == NULL);
+		if (entry != NULL)
+			*result = *entry;
+	}
+	else
+		result->load = ACDAT_READY;
+	LWLockRelease(acdat_registry->lock);
+	if (full)
+		acdat_registry_full_error();
+	return result->load == ACDAT_LOADING;
+}
+
+/* Mark a load as failed when not even a job could be made of it. */
+static void
+fail_entry(uint64 serial, const char *message)
+{
+	int			i;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		AcdatEntry *entry = &acdat_registry->entries[i];
+
+		if (entry->serial != serial)
+			continue;
+		entry->load = ACDAT_FAILED;
+		entry->sqlerrcode = ERRCODE_DATA_CORRUPTED;
+		strlcpy(entry->error, message, ACDAT_ERROR_BYTES);
+		acdat_registry_changed();
+	}
+	LWLockRelease(acdat_registry->lock);
+}
+
+static void
+load_row(const AcdatDictionaryRow *row, Snapshot snapshot)
+{
+	AcdatVersionRow *version;
+	AcdatEntry	entry;
+
+	version = acdat_read_version(&row->id, row->version, false, snapshot);
+	if (!enter_row(row, version != NULL ? version->encoding : 0, snapshot,
+				   &entry))
+		return;
+	PG_TRY();
+	{
+		if (version != NULL)
+			version = acdat_read_version(&row->id, row->version, true,
+										 snapshot);
+		if (version != NULL)
+			acdat_job_submit_load(&entry, &version->options,
+								  VARDATA(version->content),
+								  VARSIZE(version->content) - VARHDRSZ);
+		else
+			fail_entry(entry.serial, "stored patterns of the dictionary are missing");
+	}
+	PG_CATCH();
+	{
+		fail_entry(entry.serial, "stored patterns of the dictionary could not be read");
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Enter the end of dictionaries that the registry has and the snapshot has
+ * not.  Who deleted the row cannot be told, so the end is stamped with the
+ * newest transaction that was over when the snapshot was taken: an older
+ * snapshot that could still see the row keeps it.
+ */
+static void
+end_missing(List *rows, Snapshot snapshot)
+{
+	AcdatRegistry *registry = acdat_registry;
+	TransactionId last = snapshot->xmax;
+	int			i;
+
+	TransactionIdRetreat(last);
+	LWLockAcquire(registry->lock, LW_EXCLUSIVE);
+	for (i = 0; i < registry->entries_used; i++)
+	{
+		AcdatEntry *entry = &registry->entries[i];
+		AcdatEntry	end;
+		ListCell   *cell;
+		bool		found = false;
+
+		if (entry->serial == 0 || entry->database != MyDatabaseId ||
+			entry->dropped ||
+			acdat_newest_entry(MyDatabaseId, &entry->dictionary,
+							   snapshot) != entry)
+			continue;
+		foreach(cell, rows)
+		{
+			AcdatDictionaryRow *row = lfirst(cell);
+
+			found |= memcmp(&row->id, &entry->dictionary,
+							sizeof(pg_uuid_t)) == 0;
+		}
+		if (found)
+			continue;
+		end = *entry;
+		end.sequence = entry->sequence + 1;
+		end.dropped = true;
+		end.machine = -1;
+		end.xid = last;
+		end.xid_state = ACDAT_XID_COMMITTED;
+		(void) acdat_entry_insert(&end);
+	}
+	LWLockRelease(registry->lock);
+}
+
+/* The work of one load, in one read-only transaction. */
+static bool
+load_database(void)
+{
+	bool		installed;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	pgstat_report_activity(STATE_RUNNING, "loading dictionaries");
+	PushActiveSnapshot(GetTransactionSnapshot());
+	installed = acdat_extension_installed();
+	{
+		Snapshot	snapshot = GetActiveSnapshot();
+		List	   *rows = installed ? acdat_read_dictionaries(snapshot) : NIL;
+		ListCell   *cell;
+
+		foreach(cell, rows)
+		{
+			CHECK_FOR_INTERRUPTS();
+			load_row(lfirst(cell), snapshot);
+		}
+		end_missing(rows, snapshot);
+	}
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	pgstat_report_activity(STATE_IDLE, NULL);
+	return installed;
+}
+
+/* main_arg: oid of the database. */
+void
+acdat_loader_main(Datum main_arg)
+{
+	bool		installed;
+
+	loaded_database = DatumGetObjectId(main_arg);
+	before_shmem_exit(loader_exit, (Datum) 0);
+	begin_load();
+	acdat_worker_initialize(loaded_database);
+	installed = load_database();
+	end_load(installed, "");
+}

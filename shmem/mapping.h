@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * mapping.h
+ *	  The machines this process maps.
+ *
+ * Lifetimes
+ *	A mapping is made at the first look-up that chooses its machine and kept
+ *	for the life of the process, so that the next statement finds it; it is
+ *	given back when the machine is retired, at the end of the transaction
+ *	that notices (an idle process is woken for that), or at process exit.
+ *	A retired machine is one no snapshot can choose, hence no running scan
+ *	of this process uses it.
+ *
+ *	Machines in operating system segments are mapped read-only for good; in
+ *	the main shared memory region (min_dynamic_shared_memory) protection is
+ *	by discipline, since pages are shared with other memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ACDAT_MAPPING_H
+#define ACDAT_MAPPING_H
+
+#include "postgres.h"
+
+#include "storage/dsm.h"
+
+#include "shmem/registry.h"
+#include "src/core/acdat.h"
+
+/*
+ * A machine ready to scan with, shared or private.  scan is for calls that
+ * finish before they return; it is not reentrant, so a set-returning
+ * function allocates its own of acdat_scan_size() bytes.
+ */
+typedef struct AcdatMachineRef
+{
+	acdat_machine machine;
+	acdat_machine_info info;
+	acdat_scan *scan;
+} AcdatMachineRef;
+
+typedef struct AcdatMapping
+{
+	uint64		serial;			/* of the machine; hash key */
+	int			slot;			/* index of its machine slot */
+	dsm_segment *segment;		/* NULL until attached */
+	AcdatMachineRef ref;		/* ref.scan is NULL until complete */
+} AcdatMapping;
+
+/*
+ * Claim a machine slot for mapping: the slot cannot be freed from now on.
+ * registry->lock must be held (shared suffices); no error is raised.  Must
+ * be followed by acdat_mapping_complete().  NULL if the machine is mapped
+ * already (then *existing is set).
+ */
+extern void acdat_mapping_prepare(void);
+extern AcdatMapping *acdat_mapping_claim(int slot);
+
+/* Attach and open a claimed machine; raises on failure, giving it back. */
+extern void acdat_mapping_complete(AcdatMapping *mapping);
+
+/* Give back what is retired.  Never raises. */
+extern void acdat_mapping_release_retired(void);
+
+#endif							/* ACDAT_MAPPING_H */

@@ -1,0 +1,364 @@
+/*-------------------------------------------------------------------------
+ *
+ * registry.c
+ *	  Set-up of the registry and the rules of visibility.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/procarray.h"
+#include "storage/shmem.h"
+#include "utils/snapmgr.h"
+
+#include "shmem/jobs.h"
+#include "shmem/registry.h"
+#include "shmem/shmem_compat.h"
+#include "shmem/settings.h"
+
+#define ACDAT_TRANCHE "acdat_bgw"
+
+AcdatRegistry *acdat_registry = NULL;
+
+static shmem_request_hook_type prev_shmem_request_hook = NULL;
+static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
+
+static int
+max_entries(void)
+{
+	return acdat_guc_max_dictionaries * ACDAT_ENTRIES_PER_DICTIONARY;
+}
+
+static Size
+registry_size(void)
+{
+	Size		size = MAXALIGN(sizeof(AcdatRegistry));
+
+	size = add_size(size, MAXALIGN(mul_size(max_entries(), sizeof(AcdatEntry))));
+	size = add_size(size, MAXALIGN(mul_size(max_entries(),
+											sizeof(AcdatMachineSlot))));
+	size = add_size(size, MAXALIGN(mul_size(ACDAT_MAX_DATABASES,
+											sizeof(AcdatDatabase))));
+	size = add_size(size, MAXALIGN(mul_size(AcdatBackendSlots(),
+											sizeof(AcdatBackendSlot))));
+	size = add_size(size, MAXALIGN(mul_size(ACDAT_MAX_JOBS, sizeof(AcdatJob))));
+	return size;
+}
+
+static void
+registry_shmem_request(void)
+{
+	if (prev_shmem_request_hook)
+		prev_shmem_request_hook();
+	RequestAddinShmemSpace(registry_size());
+	RequestNamedLWLockTranche(ACDAT_TRANCHE, 1);
+}
+
+/* Lay the arrays out behind the header and give every field a value. */
+static void
+registry_initialize(AcdatRegistry *registry)
+{
+	char	   *next = (char *) registry + MAXALIGN(sizeof(AcdatRegistry));
+	int			i;
+
+	memset(registry, 0, registry_size());
+	registry->max_entries = max_entries();
+	registry->max_machines = max_entries();
+	registry->max_backends = AcdatBackendSlots();
+	registry->entries = (AcdatEntry *) next;
+	next += MAXALIGN(registry->max_entries * sizeof(AcdatEntry));
+	registry->machines = (AcdatMachineSlot *) next;
+	next += MAXALIGN(registry->max_machines * sizeof(AcdatMachineSlot));
+	registry->databases = (AcdatDatabase *) next;
+	next += MAXALIGN(ACDAT_MAX_DATABASES * sizeof(AcdatDatabase));
+	registry->backends = (AcdatBackendSlot *) next;
+	next += MAXALIGN(registry->max_backends * sizeof(AcdatBackendSlot));
+	registry->jobs = (AcdatJob *) next;
+
+	registry->lock = &(GetNamedLWLockTranche(ACDAT_TRANCHE))->lock;
+	registry->next_serial = 1;
+	pg_atomic_init_u64(&registry->changes, 1);
+	pg_atomic_init_u32(&registry->launcher_pid, 0);
+	pg_atomic_init_u32(&registry->launcher_proc, 0);
+	ConditionVariableInit(&registry->changed);
+	for (i = 0; i < registry->max_machines; i++)
+		pg_atomic_init_u32(&registry->machines[i].mapped, 0);
+	for (i = 0; i < registry->max_backends; i++)
+	{
+		pg_atomic_init_u32(&registry->backends[i].pid, 0);
+		pg_atomic_init_u32(&registry->backends[i].mapped, 0);
+	}
+	acdat_jobs_initialize(registry);
+}
+
+static void
+registry_shmem_startup(void)
+{
+	bool		found;
+
+	if (prev_shmem_startup_hook)
+		prev_shmem_startup_hook();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	acdat_registry = ShmemInitStruct("acdat_bgw registry", registry_size(),
+									 &found);
+	if (!found)
+		registry_initialize(acdat_registry);
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+acdat_registry_install_hooks(void)
+{
+	prev_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = registry_shmem_request;
+	prev_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = registry_shmem_startup;
+}
+
+void
+acdat_wake_launcher(void)
+{
+	if (pg_atomic_read_u32(&acdat_registry->launcher_pid) != 0)
+		ProcSendSignal((int) pg_atomic_read_u32(&acdat_registry->launcher_proc));
+}
+
+uint32
+acdat_name_hash(const char *name)
+{
+	return hash_bytes((const unsigned char *) name, (int) strlen(name));
+}
+
+void
+acdat_registry_changed(void)
+{
+	Assert(LWLockHeldByMeInMode(acdat_registry->lock, LW_EXCLUSIVE));
+	pg_atomic_fetch_add_u64(&acdat_registry->changes, 1);
+}
+
+/*
+ * The order of the tests is that of heap visibility: one's own transaction
+ * is not in one's own snapshot, and a transaction can be in the commit log
+ * and yet in progress for the snapshot.
+ */
+bool
+acdat_entry_visible(const AcdatEntry *entry, Snapshot snapshot)
+{
+	if (entry->xid_state == ACDAT_XID_FROZEN)
+		return true;
+	if (TransactionIdIsCurrentTransactionId(entry->xid))
+		return snapshot == NULL || entry->cid < snapshot->curcid;
+	if (snapshot != NULL)
+	{
+		if (XidInMVCCSnapshot(entry->xid, snapshot))
+			return false;
+	}
+	else if (entry->xid_state == ACDAT_XID_OPEN &&
+			 TransactionIdIsInProgress(entry->xid))
+		return false;
+	return entry->xid_state == ACDAT_XID_COMMITTED ||
+		TransactionIdDidCommit(entry->xid);
+}
+
+static bool
+same_dictionary(const AcdatEntry *entry, Oid database,
+				const pg_uuid_t *dictionary)
+{
+	return entry->serial != 0 && entry->database == database &&
+		memcmp(&entry->dictionary, dictionary, sizeof(pg_uuid_t)) == 0;
+}
+
+AcdatEntry *
+acdat_newest_entry(Oid database, const pg_uuid_t *dictionary,
+				   Snapshot snapshot)
+{
+	AcdatEntry *newest = NULL;
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		AcdatEntry *entry = &acdat_registry->entries[i];
+
+		if (same_dictionary(entry, database, dictionary) &&
+			(newest == NULL || entry->sequence > newest->sequence) &&
+			acdat_entry_visible(entry, snapshot))
+			newest = entry;
+	}
+	return newest;
+}
+
+AcdatEntry *
+acdat_find_by_name(Oid database, const char *name, Snapshot snapshot)
+{
+	uint32		hash = acdat_name_hash(name);
+	AcdatEntry *found = NULL;
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		AcdatEntry *entry = &acdat_registry->entries[i];
+
+		if (entry->serial == 0 || entry->name_hash != hash ||
+			entry->dropped ||
+			(!entry->cluster && entry->database != database) ||
+			strcmp(NameStr(entry->name), name) != 0)
+			continue;
+		if (acdat_newest_entry(entry->database, &entry->dictionary,
+							   snapshot) != entry)
+			continue;
+
+		/*
+		 * A cluster-wide name goes first.  Should two databases claim one
+		 * (a database cloned from a template brings copies of the rows), the
+		 * older database owns it.
+		 */
+		if (found == NULL || (entry->cluster && !found->cluster) ||
+			(entry->cluster && entry->database < found->database))
+			found = entry;
+	}
+	return found;
+}
+
+/* A sequence number behind every known state of the entry's dictionary. */
+static int64
+next_sequence(const AcdatEntry *entry)
+{
+	int64		next = entry->revision;
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		AcdatEntry *other = &acdat_registry->entries[i];
+
+		if (same_dictionary(other, entry->database, &entry->dictionary) &&
+			other->sequence >= next)
+			next = other->sequence + 1;
+	}
+	return next;
+}
+
+AcdatEntry *
+acdat_entry_insert(const AcdatEntry *entry)
+{
+	AcdatRegistry *registry = acdat_registry;
+	AcdatEntry *slot = NULL;
+	int			i;
+
+	for (i = 0; i < registry->max_entries && slot == NULL; i++)
+	{
+		if (registry->entries[i].serial == 0)
+			slot = &registry->entries[i];
+	}
+	if (slot == NULL)
+		return NULL;
+	*slot = *entry;
+	slot->serial = 0;
+	if (slot->sequence == 0)
+		slot->sequence = next_sequence(slot);
+	slot->serial = registry->next_serial++;
+	slot->since = GetCurrentTimestamp();
+	slot->name_hash = acdat_name_hash(NameStr(slot->name));
+	if (slot->machine >= 0)
+		registry->machines[slot->machine].entries++;
+	if (i > registry->entries_used)
+		registry->entries_used = i;
+	if (slot->xid_state != ACDAT_XID_FROZEN &&
+		(!TransactionIdIsValid(registry->newest_xid) ||
+		 TransactionIdFollows(slot->xid, registry->newest_xid)))
+		registry->newest_xid = slot->xid;
+	acdat_registry_changed();
+	return slot;
+}
+
+void
+acdat_entry_free(AcdatEntry *entry)
+{
+	if (entry->machine >= 0)
+		acdat_registry->machines[entry->machine].entries--;
+	entry->serial = 0;
+	entry->machine = -1;
+	acdat_registry_changed();
+}
+
+int
+acdat_machine_insert(dsm_handle handle, Size size, const AcdatEntry *entry)
+{
+	int			i;
+
+	for (i = 0; i < acdat_registry->max_machines; i++)
+	{
+		AcdatMachineSlot *slot = &acdat_registry->machines[i];
+
+		if (slot->serial != 0)
+			continue;
+		slot->serial = acdat_registry->next_serial++;
+		slot->handle = handle;
+		slot->size = size;
+		slot->entries = 0;
+		slot->retired = false;
+		slot->database = entry->database;
+		slot->dictionary = entry->dictionary;
+		slot->version = entry->version;
+		pg_atomic_write_u32(&slot->mapped, 0);
+		acdat_registry->memory_used += size;
+		return i;
+	}
+	return -1;
+}
+
+AcdatDatabase *
+acdat_database_slot(Oid database, bool create)
+{
+	AcdatDatabase *free_slot = NULL;
+	int			i;
+
+	for (i = 0; i < ACDAT_MAX_DATABASES; i++)
+	{
+		AcdatDatabase *slot = &acdat_registry->databases[i];
+
+		if (slot->database == database)
+			return slot;
+		if (free_slot == NULL && slot->database == InvalidOid)
+			free_slot = slot;
+	}
+	if (!create || free_slot == NULL)
+		return NULL;
+	memset(free_slot, 0, sizeof(AcdatDatabase));
+	free_slot->database = database;
+	return free_slot;
+}
+
+uint64
+acdat_request_load(Oid database)
+{
+	AcdatDatabase *slot;
+	uint64		number = 0;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	slot = acdat_database_slot(database, true);
+	if (slot != NULL)
+	{
+		/* A load that has not begun yet will see what we want it to see. */
+		if (slot->requested == slot->started)
+			slot->requested++;
+		number = slot->requested;
+	}
+	LWLockRelease(acdat_registry->lock);
+	acdat_wake_launcher();
+	return number;
+}
+
+void
+acdat_registry_full_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("too many dictionaries"),
+			 errdetail("The registry has room for %d states of dictionaries, superseded ones that an open snapshot still needs included.",
+					   acdat_registry->max_entries),
+			 errhint("Increase acdat_bgw.max_dictionaries, or end long-running transactions.")));
+}

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * init.c
+ *	  Loading of the library.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+
+#include "shmem/registry.h"
+#include "shmem/worker.h"
+#include "src/guc.h"
+#include "src/publish.h"
+
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "acdat_bgw", .version = "1.0");
+#else
+PG_MODULE_MAGIC;
+#endif
+
+extern PGDLLEXPORT void _PG_init(void);
+
+/*
+ * Without preload (CREATE EXTENSION, LOAD, a first function call) there is no
+ * registry: functions on machine values work, those on dictionaries say what
+ * to do.
+ */
+void
+_PG_init(void)
+{
+	bool		preloading = process_shared_preload_libraries_in_progress;
+
+	acdat_define_gucs(preloading);
+	if (!preloading)
+		return;
+	acdat_registry_install_hooks();
+	acdat_install_drop_hook();
+	acdat_launcher_register();
+}

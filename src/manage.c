@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * manage.c
+ *	  drop_dictionary(), rename_dictionary(), set_reader(), patterns().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+
+#include "src/core/pack.h"
+#include "src/publish.h"
+
+PG_FUNCTION_INFO_V1(acdat_drop_dictionary);
+PG_FUNCTION_INFO_V1(acdat_rename_dictionary);
+PG_FUNCTION_INFO_V1(acdat_set_reader);
+PG_FUNCTION_INFO_V1(acdat_patterns);
+
+/* acdat.drop_dictionary(name text) returns void */
+Datum
+acdat_drop_dictionary(PG_FUNCTION_ARGS)
+{
+	AcdatDictionaryRow *row;
+
+	acdat_require_writable("acdat.drop_dictionary()");
+	row = acdat_row_for_change(text_to_cstring(PG_GETARG_TEXT_PP(0)), false);
+	if (row->cluster)
+		acdat_check_cluster_right();
+	acdat_delete_row(row);
+	row->revision++;
+	acdat_enter_state(row, true);
+	PG_RETURN_VOID();
+}
+
+/* acdat.rename_dictionary(name text, new_name text) returns void */
+Datum
+acdat_rename_dictionary(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	NameData	new_name;
+	AcdatDictionaryRow *row;
+
+	acdat_require_writable("acdat.rename_dictionary()");
+	acdat_check_name(text_to_cstring(PG_GETARG_TEXT_PP(1)), &new_name);
+
+	/* Always in the same order, so that two renames cannot deadlock. */
+	if (strcmp(NameStr(new_name), name) < 0)
+		acdat_lock_name(NameStr(new_name));
+	row = acdat_row_for_change(name, false);
+	acdat_lock_name(NameStr(new_name));
+	if (row->cluster)
+		acdat_check_cluster_right();
+	acdat_check_name_free(NameStr(new_name), row->cluster, NULL);
+	row->name = new_name;
+	row->revision++;
+	acdat_update_row(row);
+	acdat_enter_state(row, false);
+	PG_RETURN_VOID();
+}
+
+/*
+ * acdat.set_reader(name text, reader text) returns void; a null reader
+ * leaves the owner alone with the dictionary
+ */
+Datum
+acdat_set_reader(PG_FUNCTION_ARGS)
+{
+	AcdatDictionaryRow *row;
+
+	acdat_require_registry();
+	if (PG_ARGISNULL(0))
+		PG_RETURN_VOID();
+	acdat_require_writable("acdat.set_reader()");
+	row = acdat_row_for_change(text_to_cstring(PG_GETARG_TEXT_PP(0)), false);
+	if (row->cluster)
+		acdat_check_cluster_right();
+	acdat_assign_reader(row, PG_ARGISNULL(1) ? NULL :
+						text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	row->revision++;
+	acdat_update_row(row);
+	acdat_enter_state(row, false);
+	PG_RETURN_VOID();
+}
+
+/* One pattern as a row of patterns(). */
+static void
+put_pattern(ReturnSetInfo *result, const acdat_pattern *pattern)
+{
+	Datum		values[7];
+	bool		nulls[7] = {0};
+	int			len = (int) pattern->len;
+	bytea	   *bytes = palloc(VARHDRSZ + pattern->len);
+
+	SET_VARSIZE(bytes, VARHDRSZ + pattern->len);
+	memcpy(VARDATA(bytes), pattern->bytes, pattern->len);
+	if (pg_verify_mbstr(GetDatabaseEncoding(), pattern->bytes, len, true))
+		values[0] = PointerGetDatum(cstring_to_text_with_len(pattern->bytes,
+															 len));
+	else
+		nulls[0] = true;
+	values[1] = PointerGetDatum(bytes);
+	values[2] = Int64GetDatum(pattern->id);
+	values[3] = Int32GetDatum(pattern->priority);
+	if (pattern->replacement != NULL)
+	{
+		bytea	   *replacement = palloc(VARHDRSZ + pattern->replacement_len);
+
+		SET_VARSIZE(replacement, VARHDRSZ + pattern->replacement_len);
+		memcpy(VARDATA(replacement), pattern->replacement,
+			   pattern->replacement_len);
+		values[4] = PointerGetDatum(replacement);
+		nulls[4] = !pg_verify_mbstr(GetDatabaseEncoding(),
+									pattern->replacement,
+									(int) pattern->replacement_len, true);
+	}
+	else
+		nulls[4] = true;
+	if (pattern->tag != NULL)
+		values[5] = PointerGetDatum(cstring_to_text_with_len(pattern->tag,
+															 (int) pattern->tag_len));
+	else
+		nulls[5] = true;
+	values[6] = BoolGetDatum(pattern->allow);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* Raise unless the user owns the dictionary; patterns are nobody else's. */
+static AcdatDictionaryRow *
+row_for_owner(const char *name)
+{
+	AcdatDictionaryRow *row;
+	Oid			owner;
+
+	row = acdat_read_dictionary(name, GetActiveSnapshot());
+	if (row == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("dictionary \"%s\" does not exist", name)));
+	owner = get_role_oid(NameStr(row->owner), true);
+	if (!superuser() &&
+		(!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dictionary \"%s\"", name)));
+	return row;
+}
+
+/* acdat.patterns(name text, version bigint) returns setof record */
+Datum
+acdat_patterns(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	AcdatDictionaryRow *row;
+	AcdatVersionRow *version;
+	acdat_pack_reader reader;
+	acdat_pattern pattern;
+	acdat_status status;
+	int64		number;
+
+	acdat_require_registry();
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	row = row_for_owner(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	number = PG_ARGISNULL(1) ? row->version : PG_GETARG_INT64(1);
+	version = acdat_read_version(&row->id, number, true, GetActiveSnapshot());
+	if (version == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("version %lld of dictionary \"%s\" does not exist",
+						(long long) number, NameStr(row->name))));
+	status = acdat_pack_open(&reader, VARDATA(version->content),
+							 VARSIZE(version->content) - VARHDRSZ);
+	while (status == ACDAT_OK &&
+		   (status = acdat_pack_next(&reader, &pattern)) == ACDAT_OK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_pattern(result, &pattern);
+	}
+	if (status != ACDAT_END)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored patterns of the dictionary are corrupt")));
+	return (Datum) 0;
+}

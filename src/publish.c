@@ -1,0 +1,369 @@
+/*-------------------------------------------------------------------------
+ *
+ * publish.c
+ *	  publish(), republish() and rollback(): new versions of dictionaries.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#include "shmem/jobs.h"
+#include "src/publish.h"
+
+PG_FUNCTION_INFO_V1(acdat_publish_query);
+PG_FUNCTION_INFO_V1(acdat_publish_array);
+PG_FUNCTION_INFO_V1(acdat_republish);
+PG_FUNCTION_INFO_V1(acdat_rollback);
+
+#define ACDAT_DEFAULT_KEEP_VERSIONS 3
+#define ACDAT_MAX_KEEP_VERSIONS 1000
+
+/* Arguments of publish() after name and source; NULL keeps what there is. */
+enum
+{
+	ARG_CASE = 2, ARG_NORMALIZE, ARG_BOUNDARY, ARG_IGNORE, ARG_READER,
+	ARG_CLUSTER, ARG_ALLOW_EMPTY, ARG_KEEP_VERSIONS
+};
+
+static void
+bad_option(const char *option, const char *value, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for parameter \"%s\": \"%s\"",
+					option, value),
+			 errhint("%s", hint)));
+}
+
+/* The compile options: those given, else those of the current version. */
+static void
+resolve_options(FunctionCallInfo fcinfo, const AcdatVersionRow *current,
+				acdat_options *options)
+{
+	char	   *value;
+
+	memset(options, 0, sizeof(*options));
+	if (current != NULL)
+		*options = current->options;
+	if (!PG_ARGISNULL(ARG_CASE))
+	{
+		value = text_to_cstring(PG_GETARG_TEXT_PP(ARG_CASE));
+		if (!acdat_case_parse(value, &options->case_insensitive))
+			bad_option("case_insensitive", value,
+					   "Use none, ascii or unicode.");
+	}
+	if (!PG_ARGISNULL(ARG_NORMALIZE))
+	{
+		value = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NORMALIZE));
+		if (!acdat_normalize_parse(value, &options->normalize))
+			bad_option("normalize", value, "Use none, width or nfkc.");
+	}
+	if (!PG_ARGISNULL(ARG_BOUNDARY))
+	{
+		value = text_to_cstring(PG_GETARG_TEXT_PP(ARG_BOUNDARY));
+		if (!acdat_boundary_parse(value, &options->boundary))
+			bad_option("boundary", value, "Use none or word.");
+	}
+	if (!PG_ARGISNULL(ARG_IGNORE))
+	{
+		options->ignore = text_to_cstring(PG_GETARG_TEXT_PP(ARG_IGNORE));
+		options->ignore_len = strlen(options->ignore);
+	}
+}
+
+/* Unicode options need Unicode text. */
+static void
+check_options(const acdat_options *options)
+{
+	if (options->encoding == ACDAT_ENCODING_UTF8)
+		return;
+	if (options->case_insensitive == ACDAT_CASE_UNICODE ||
+		options->normalize != ACDAT_NORMALIZE_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("Unicode options need text patterns in a database with encoding UTF8"),
+				 errhint("Use case_insensitive => 'ascii', or leave the option out.")));
+}
+
+void
+acdat_assign_reader(AcdatDictionaryRow *row, const char *reader)
+{
+	if (reader == NULL || reader[0] == '\0')
+	{
+		memset(&row->reader, 0, sizeof(NameData));
+		return;
+	}
+	if (strcmp(reader, ACDAT_READER_PUBLIC) != 0)
+		(void) get_role_oid(reader, false);
+	namestrcpy(&row->reader, reader);
+}
+
+/* A random (version 4) UUID. */
+static void
+make_uuid(pg_uuid_t *id)
+{
+	if (!pg_strong_random(id->data, UUID_LEN))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	id->data[6] = (id->data[6] & 0x0f) | 0x40;
+	id->data[8] = (id->data[8] & 0x3f) | 0x80;
+}
+
+static AcdatDictionaryRow *
+new_row(const NameData *name)
+{
+	AcdatDictionaryRow *row = palloc0(sizeof(AcdatDictionaryRow));
+
+	make_uuid(&row->id);
+	row->name = *name;
+	namestrcpy(&row->owner, GetUserNameFromId(GetUserId(), false));
+	row->keep_versions = ACDAT_DEFAULT_KEEP_VERSIONS;
+	return row;
+}
+
+/* Attributes of the row that publish() can set. */
+static void
+resolve_attributes(FunctionCallInfo fcinfo, AcdatDictionaryRow *row)
+{
+	if (!PG_ARGISNULL(ARG_READER))
+		acdat_assign_reader(row, text_to_cstring(PG_GETARG_TEXT_PP(ARG_READER)));
+	if (!PG_ARGISNULL(ARG_CLUSTER))
+		row->cluster = PG_GETARG_BOOL(ARG_CLUSTER);
+	if (!PG_ARGISNULL(ARG_KEEP_VERSIONS))
+	{
+		row->keep_versions = PG_GETARG_INT32(ARG_KEEP_VERSIONS);
+		if (row->keep_versions < 1 ||
+			row->keep_versions > ACDAT_MAX_KEEP_VERSIONS)
+			bad_option("keep_versions",
+					   psprintf("%d", row->keep_versions),
+					   psprintf("Use 1 to %d.", ACDAT_MAX_KEEP_VERSIONS));
+	}
+}
+
+/*
+ * Write the next version of a dictionary and have it compiled; returns its
+ * number.  row->version is 0 for a new dictionary.
+ */
+static int64
+publish_content(AcdatDictionaryRow *row, AcdatContent *content)
+{
+	AcdatEntry	entry;
+	acdat_build_stats stats;
+	Size		image_size;
+	bool		is_new = (row->version == 0);
+	int			encoding;
+
+	encoding = content->options.encoding == ACDAT_ENCODING_UTF8 ? PG_UTF8 :
+		content->binary ? PG_SQL_ASCII : GetDatabaseEncoding();
+	row->version++;
+	row->revision++;
+	acdat_write_version(row, content, encoding, is_new);
+
+	acdat_entry_from_row(&entry, row, encoding);
+	acdat_stamp_entry(&entry);
+	acdat_job_run(&entry, &content->options, content->pack.data,
+				  (Size) content->pack.len, &stats, &image_size);
+	if (stats.duplicates > 0)
+		ereport(NOTICE,
+				(errmsg("dictionary \"%s\" has " UINT64_FORMAT " patterns that differ from others in attributes only",
+						NameStr(row->name), stats.duplicates)));
+	return row->version;
+}
+
+/* The rights and conditions publish() and rollback() share. */
+static void
+check_publish(const AcdatDictionaryRow *row, const AcdatDictionaryRow *old)
+{
+	if (row->cluster || (old != NULL && old->cluster))
+		acdat_check_cluster_right();
+	acdat_check_name_free(NameStr(row->name), row->cluster, &row->id);
+}
+
+static AcdatVersionRow *
+current_version(const AcdatDictionaryRow *row, int64 version,
+				bool want_content)
+{
+	AcdatVersionRow *result;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	result = acdat_read_version(&row->id, version, want_content,
+								GetActiveSnapshot());
+	PopActiveSnapshot();
+	return result;
+}
+
+/*
+ * Read the patterns, from query or array (the other is NULL), with the
+ * current user's rights, and publish them.
+ */
+static int64
+publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array)
+{
+	NameData	name;
+	AcdatContent content;
+	AcdatDictionaryRow *row;
+	AcdatDictionaryRow *old;
+	AcdatVersionRow *current = NULL;
+	acdat_encoding encoding = acdat_database_encoding();
+	bool		allow_empty = !PG_ARGISNULL(ARG_ALLOW_EMPTY) &&
+		PG_GETARG_BOOL(ARG_ALLOW_EMPTY);
+
+	acdat_require_writable("acdat.publish()");
+	acdat_check_name(text_to_cstring(PG_GETARG_TEXT_PP(0)), &name);
+	old = acdat_row_for_change(NameStr(name), true);
+	if (old != NULL)
+	{
+		row = palloc(sizeof(AcdatDictionaryRow));
+		memcpy(row, old, sizeof(AcdatDictionaryRow));
+		current = current_version(row, row->version, false);
+	}
+	else
+		row = new_row(&name);
+	memset(&content, 0, sizeof(content));
+	resolve_options(fcinfo, current, &content.options);
+	resolve_attributes(fcinfo, row);
+	check_publish(row, old);
+
+	if (query != NULL)
+		acdat_read_query(&content, query);
+	else
+		acdat_read_array(&content, array);
+	content.options.encoding = content.binary ? ACDAT_ENCODING_BYTES : encoding;
+	check_options(&content.options);
+	content.source = query;
+	content.source_path = query ? GetConfigOption("search_path", false, false) : NULL;
+	if (content.patterns == 0 && !allow_empty)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dictionary \"%s\" would be empty", NameStr(name)),
+				 errdetail("An empty dictionary matches nothing, so a redaction rule would pass every text through."),
+				 errhint("Use allow_empty => true if that is what you want.")));
+	return publish_content(row, &content);
+}
+
+static void
+require_argument(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("parameter \"%s\" must not be null", name)));
+}
+
+/* acdat.publish(name text, query text, ...) returns bigint */
+Datum
+acdat_publish_query(PG_FUNCTION_ARGS)
+{
+	acdat_require_registry();
+	require_argument(fcinfo, 0, "name");
+	require_argument(fcinfo, 1, "query");
+	PG_RETURN_INT64(publish(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(1)),
+							NULL));
+}
+
+/* acdat.publish(name text, patterns text[], ...) returns bigint */
+Datum
+acdat_publish_array(PG_FUNCTION_ARGS)
+{
+	acdat_require_registry();
+	require_argument(fcinfo, 0, "name");
+	require_argument(fcinfo, 1, "patterns");
+	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1)));
+}
+
+/*
+ * Run the stored query as the owner of the dictionary, whoever asks: in a
+ * security-restricted context, with the search path it was published with.
+ */
+static void
+read_as_owner(AcdatContent *content, const AcdatDictionaryRow *row)
+{
+	Oid			userid;
+	int			sec_context;
+	int			guc_level = NewGUCNestLevel();
+	Oid			owner = get_role_oid(NameStr(row->owner), false);
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	(void) set_config_option("search_path", content->source_path,
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	acdat_read_query(content, content->source);
+	AtEOXact_GUC(false, guc_level);
+	SetUserIdAndSecContext(userid, sec_context);
+}
+
+/* acdat.republish(name text) returns bigint */
+Datum
+acdat_republish(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	AcdatDictionaryRow *row;
+	AcdatVersionRow *current;
+	AcdatContent content;
+
+	acdat_require_writable("acdat.republish()");
+	row = acdat_row_for_change(name, false);
+	current = current_version(row, row->version, false);
+	if (current == NULL || current->source == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dictionary \"%s\" was not published from a query",
+						name),
+				 errhint("Use acdat.publish() with the new patterns.")));
+	check_publish(row, row);
+	memset(&content, 0, sizeof(content));
+	content.options = current->options;
+	content.source = current->source;
+	content.source_path = current->source_path;
+	read_as_owner(&content, row);
+	if (content.patterns == 0 && current->patterns != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dictionary \"%s\" would be empty", name),
+				 errhint("Use acdat.publish() with allow_empty => true if that is what you want.")));
+	PG_RETURN_INT64(publish_content(row, &content));
+}
+
+/* acdat.rollback(name text, version bigint) returns bigint */
+Datum
+acdat_rollback(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int64		version = PG_GETARG_INT64(1);
+	AcdatDictionaryRow *row;
+	AcdatVersionRow *stored;
+	AcdatContent content;
+
+	acdat_require_writable("acdat.rollback()");
+	row = acdat_row_for_change(name, false);
+	stored = current_version(row, version, true);
+	if (stored == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("version %lld of dictionary \"%s\" does not exist",
+						(long long) version, name),
+				 errhint("The view acdat.versions lists the versions that are kept; see keep_versions.")));
+	check_publish(row, row);
+	memset(&content, 0, sizeof(content));
+	content.options = stored->options;
+	content.source = stored->source;
+	content.source_path = stored->source_path;
+	content.patterns = stored->patterns;
+	content.pattern_bytes = stored->pattern_bytes;
+	content.binary = (stored->encoding == PG_SQL_ASCII);
+	content.pack.data = VARDATA(stored->content);
+	content.pack.len = VARSIZE(stored->content) - VARHDRSZ;
+	PG_RETURN_INT64(publish_content(row, &content));
+}

@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ *
+ * publish_state.c
+ *	  Entering changes into the registry, and noticing changes of the tables
+ *	  that were made by other means.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_extension.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "utils/snapmgr.h"
+
+#include "shmem/shmem_compat.h"
+#include "src/publish.h"
+
+PG_FUNCTION_INFO_V1(acdat_notify_change);
+
+/* This transaction entered a state: tell the launcher when it ends. */
+static bool states_entered = false;
+
+/* This transaction changed the tables by other means: load when it commits. */
+static bool tables_changed = false;
+
+static bool watching = false;
+static object_access_hook_type prev_object_access_hook = NULL;
+
+/*
+ * After commit the launcher is asked to look at the tables, or woken so that
+ * it removes what is superseded or aborted.  Nothing here can fail.
+ */
+static void
+publish_xact_callback(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_PREPARE:
+			if (states_entered)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has changed a dictionary")));
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+			if (tables_changed)
+				(void) acdat_request_load(MyDatabaseId);
+			else if (states_entered)
+				acdat_wake_launcher();
+			states_entered = tables_changed = false;
+			break;
+		case XACT_EVENT_ABORT:
+			if (states_entered)
+				acdat_wake_launcher();
+			states_entered = tables_changed = false;
+			break;
+		default:
+			break;
+	}
+}
+
+void
+acdat_watch_transactions(void)
+{
+	if (watching)
+		return;
+	RegisterXactCallback(publish_xact_callback, NULL);
+	watching = true;
+}
+
+/*
+ * Row trigger on both tables, ENABLE ALWAYS so that it also fires for the
+ * apply workers of logical replication: has the database loaded when the
+ * transaction commits, unless publish() and its kin do the writing.
+ */
+Datum
+acdat_notify_change(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function must be called as a trigger")));
+	if (acdat_registry != NULL && !acdat_changing_rows)
+	{
+		acdat_watch_transactions();
+		tables_changed = true;
+	}
+	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		return PointerGetDatum(trigger->tg_newtuple);
+	return PointerGetDatum(trigger->tg_trigtuple);
+}
+
+/* DROP EXTENSION, in whatever way it comes about, ends all dictionaries. */
+static void
+publish_object_access(ObjectAccessType access, Oid class_id, Oid object_id,
+					  int sub_id, void *arg)
+{
+	if (prev_object_access_hook)
+		prev_object_access_hook(access, class_id, object_id, sub_id, arg);
+	if (access == OAT_DROP && class_id == ExtensionRelationId &&
+		object_id == get_extension_oid(ACDAT_EXTENSION_NAME, true))
+	{
+		acdat_watch_transactions();
+		tables_changed = true;
+	}
+}
+
+void
+acdat_install_drop_hook(void)
+{
+	prev_object_access_hook = object_access_hook;
+	object_access_hook = publish_object_access;
+}
+
+void
+acdat_stamp_entry(AcdatEntry *entry)
+{
+	entry->xid = GetCurrentTransactionId();
+	entry->cid = GetCurrentCommandId(true);
+	entry->xid_state = ACDAT_XID_OPEN;
+	states_entered = true;
+}
+
+/* Wait until the newest state this transaction sees is not LOADING. */
+static void
+wait_until_loaded(const AcdatDictionaryRow *row)
+{
+	bool		loading = true;
+
+	ConditionVariablePrepareToSleep(&acdat_registry->changed);
+	while (loading)
+	{
+		AcdatEntry *entry;
+
+		LWLockAcquire(acdat_registry->lock, LW_SHARED);
+		entry = acdat_newest_entry(MyDatabaseId, &row->id,
+								   GetActiveSnapshot());
+		loading = (entry != NULL && entry->load == ACDAT_LOADING);
+		LWLockRelease(acdat_registry->lock);
+		if (loading)
+			ConditionVariableSleep(&acdat_registry->changed,
+								   PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+}
+
+void
+acdat_enter_state(const AcdatDictionaryRow *row, bool dropped)
+{
+	AcdatEntry	fresh;
+	AcdatEntry *newest;
+	bool		missing = false;
+	bool		full = false;
+
+	acdat_entry_from_row(&fresh, row, 0);
+	acdat_stamp_entry(&fresh);
+	fresh.dropped = dropped;
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (!dropped)
+		wait_until_loaded(row);
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	newest = acdat_newest_entry(MyDatabaseId, &row->id, GetActiveSnapshot());
+	if (newest == NULL)
+		missing = true;
+	else
+	{
+		fresh.encoding = newest->encoding;
+		fresh.patterns = newest->patterns;
+		fresh.load = newest->load;
+		fresh.sqlerrcode = newest->sqlerrcode;
+		strlcpy(fresh.error, newest->error, ACDAT_ERROR_BYTES);
+		fresh.machine = dropped ? -1 : newest->machine;
+		full = (acdat_entry_insert(&fresh) == NULL);
+	}
+	LWLockRelease(acdat_registry->lock);
+	PopActiveSnapshot();
+	if (full)
+		acdat_registry_full_error();
+
+	/* Not loaded yet: the rows tell whoever loads them. */
+	if (missing)
+		tables_changed = true;
+}
