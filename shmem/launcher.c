@@ -350,7 +350,8 @@ launcher_round(void)
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	if (last_round == 0 ||
+	if (pg_atomic_exchange_u32(&acdat_registry->review_wanted, 0) != 0 ||
+		last_round == 0 ||
 		TimestampDifferenceExceeds(last_round, now, acdat_guc_naptime * 1000))
 	{
 		review_databases();

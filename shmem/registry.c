@@ -85,6 +85,7 @@ registry_initialize(AcdatRegistry *registry)
 	pg_atomic_init_u64(&registry->changes, 1);
 	pg_atomic_init_u32(&registry->launcher_pid, 0);
 	pg_atomic_init_u32(&registry->launcher_proc, 0);
+	pg_atomic_init_u32(&registry->review_wanted, 0);
 	ConditionVariableInit(&registry->changed);
 	for (i = 0; i < registry->max_machines; i++)
 		pg_atomic_init_u32(&registry->machines[i].mapped, 0);
@@ -125,6 +126,13 @@ acdat_wake_launcher(void)
 {
 	if (pg_atomic_read_u32(&acdat_registry->launcher_pid) != 0)
 		ProcSendSignal((int) pg_atomic_read_u32(&acdat_registry->launcher_proc));
+}
+
+void
+acdat_request_review(void)
+{
+	pg_atomic_write_u32(&acdat_registry->review_wanted, 1);
+	acdat_wake_launcher();
 }
 
 uint32

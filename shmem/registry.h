@@ -170,6 +170,9 @@ typedef struct AcdatRegistry
 	pg_atomic_uint32 launcher_proc; /* its proc number */
 	TimestampTz launcher_since; /* lock */
 
+	/* Set by who dropped a database, taken by the launcher. */
+	pg_atomic_uint32 review_wanted;
+
 	/* Broadcast when a load ends, an entry leaves ACDAT_LOADING or a job
 	 * slot becomes free. */
 	ConditionVariable changed;
@@ -190,6 +193,9 @@ extern void acdat_registry_install_hooks(void);
 
 /* Wake the launcher, if there is one. */
 extern void acdat_wake_launcher(void);
+
+/* Have the launcher compare pg_database with the registry soon. */
+extern void acdat_request_review(void);
 
 /* The name hash entries carry. */
 extern uint32 acdat_name_hash(const char *name);

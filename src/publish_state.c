@@ -10,6 +10,7 @@
 
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
@@ -26,6 +27,9 @@ static bool states_entered = false;
 
 /* This transaction changed the tables by other means: load when it commits. */
 static bool tables_changed = false;
+
+/* This transaction dropped a database: its dictionaries must go. */
+static bool database_dropped = false;
 
 static bool watching = false;
 static object_access_hook_type prev_object_access_hook = NULL;
@@ -51,12 +55,14 @@ publish_xact_callback(XactEvent event, void *arg)
 				(void) acdat_request_load(MyDatabaseId);
 			else if (states_entered)
 				acdat_wake_launcher();
-			states_entered = tables_changed = false;
+			if (database_dropped)
+				acdat_request_review();
+			states_entered = tables_changed = database_dropped = false;
 			break;
 		case XACT_EVENT_ABORT:
 			if (states_entered)
 				acdat_wake_launcher();
-			states_entered = tables_changed = false;
+			states_entered = tables_changed = database_dropped = false;
 			break;
 		default:
 			break;
@@ -96,18 +102,28 @@ acdat_notify_change(PG_FUNCTION_ARGS)
 	return PointerGetDatum(trigger->tg_trigtuple);
 }
 
-/* DROP EXTENSION, in whatever way it comes about, ends all dictionaries. */
+/*
+ * DROP EXTENSION, in whatever way it comes about, ends all dictionaries of
+ * the database; so does DROP DATABASE.
+ */
 static void
 publish_object_access(ObjectAccessType access, Oid class_id, Oid object_id,
 					  int sub_id, void *arg)
 {
 	if (prev_object_access_hook)
 		prev_object_access_hook(access, class_id, object_id, sub_id, arg);
-	if (access == OAT_DROP && class_id == ExtensionRelationId &&
+	if (access != OAT_DROP)
+		return;
+	if (class_id == ExtensionRelationId &&
 		object_id == get_extension_oid(ACDAT_EXTENSION_NAME, true))
 	{
 		acdat_watch_transactions();
 		tables_changed = true;
+	}
+	else if (class_id == DatabaseRelationId)
+	{
+		acdat_watch_transactions();
+		database_dropped = true;
 	}
 }
 
