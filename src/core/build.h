@@ -1,0 +1,144 @@
+/*-------------------------------------------------------------------------
+ *
+ * build.h
+ *	  What the parts of the builder share.
+ *
+ * Building goes: add (fold and reverse each pattern into one arena), sort,
+ * unite equal strings into nodes, build the automaton level by level from
+ * ranges of the sorted strings, derive links and choices, write.  Nothing is
+ * recursive; memory beside the image is a few words per pattern.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ACDAT_BUILD_H
+#define ACDAT_BUILD_H
+
+#include "src/core/hooks.h"
+#include "src/core/image.h"
+
+/* A pattern as added; its folded, reversed bytes are in the arena. */
+typedef struct build_pattern
+{
+	uint64_t	key;			/* first 8 reversed bytes, big-endian: sorts */
+	size_t		offset;			/* in the arena */
+	uint32_t	len;			/* folded bytes */
+	uint32_t	ordinal;		/* 0-based, as added */
+	int64_t		id;
+	int32_t		priority;
+	uint32_t	allow;
+	acdat_string replacement;	/* in the string arena */
+	acdat_string tag;
+} build_pattern;
+
+/* An output node: the patterns [first, end) of the sorted list. */
+typedef struct build_node
+{
+	uint32_t	first;
+	uint32_t	end;
+	uint32_t	link;			/* next shorter node of any kind */
+} build_node;
+
+struct acdat_builder
+{
+	acdat_hooks hooks;
+	acdat_limits limits;
+	acdat_options options;
+	acdat_text_options text_options;
+	uint32_t   *ignore_chars;
+	unsigned char byte_table[256];
+	bool		folds;
+	bool		compiled;
+	uint64_t	work;			/* since the last tick */
+	acdat_build_stats stats;
+
+	build_pattern *patterns;
+	size_t		count;
+	size_t		capacity;
+	unsigned char *arena;
+	size_t		arena_len;
+	size_t		arena_capacity;
+	unsigned char *strings;
+	size_t		strings_len;
+	size_t		strings_capacity;
+	unsigned char *scratch;		/* folding one pattern */
+	size_t		scratch_capacity;
+	acdat_origin *origins;
+	size_t		origins_capacity;
+	bool		valid_utf8;
+
+	/* automaton */
+	uint16_t	classes[256];	/* label of a byte */
+	uint32_t	class_count;
+	uint32_t	block;			/* slots of a block: power of 2 >= classes */
+	acdat_state *states;		/* slots */
+	uint64_t   *used_bases;		/* bit per slot number used as a base */
+	size_t		slots;
+	size_t		slots_capacity;
+	size_t		bases_capacity;
+	uint32_t	free_first;		/* list of free slots through base/fail */
+	uint32_t	free_last;
+	uint32_t	state_count;
+
+	/* nodes, by number */
+	build_node *nodes;
+	uint32_t	node_count;
+	size_t		nodes_capacity;
+
+	acdat_image_header header;	/* filled by compile */
+};
+
+/* Count work; true if the caller must stop. */
+static inline bool
+build_work(acdat_builder *builder, uint64_t amount)
+{
+	builder->work += amount;
+	if (builder->work < ACDAT_TICK_BYTES)
+		return false;
+	builder->work = 0;
+	return acdat_tick(&builder->hooks);
+}
+
+static inline const unsigned char *
+build_bytes(const acdat_builder *builder, const build_pattern *pattern)
+{
+	return builder->arena + pattern->offset;
+}
+
+/* Do two patterns have the same folded bytes? */
+extern bool build_same_string(const acdat_builder *builder,
+							  const build_pattern *a, const build_pattern *b);
+
+/* Sort patterns by reversed bytes, then id, priority and ordinal. */
+extern acdat_status build_sort(acdat_builder *builder);
+
+/* Drop patterns equal to their neighbour in every attribute. */
+extern void build_merge(acdat_builder *builder);
+
+/* The automaton and the nodes. */
+extern acdat_status build_automaton(acdat_builder *builder);
+
+static inline uint32_t
+build_node_len(const acdat_builder *builder, uint32_t node)
+{
+	return builder->patterns[builder->nodes[node].first].len;
+}
+
+/* out_label of a slot that is not in use, while building */
+#define BUILD_FREE UINT32_MAX
+
+/*
+ * Slots of the double array.  begin: room for about that many states, slot 0
+ * taken for the root.  place: find a base, not used by another state, whose
+ * slots for the labels are free, and take them.  end: make unused slots
+ * harmless.
+ */
+extern acdat_status build_slots_begin(acdat_builder *builder, size_t states);
+extern acdat_status build_place(acdat_builder *builder,
+								const uint16_t *labels, uint32_t count,
+								uint32_t *base);
+extern void build_slots_end(acdat_builder *builder);
+
+/* Fill builder->header and return the image size. */
+extern acdat_status build_layout(acdat_builder *builder, size_t *size);
+
+#endif							/* ACDAT_BUILD_H */

@@ -1,0 +1,427 @@
+/*-------------------------------------------------------------------------
+ *
+ * check.c
+ *	  Opening images of unknown origin.
+ *
+ * The checksum catches accidents; everything else here is a proof that holds
+ * against bytes made on purpose:
+ *
+ *	- every section lies inside the image, every index inside its section;
+ *	- every state has one parent and a depth, failure links lead to smaller
+ *	  depths, so that a scan takes at most two steps per byte;
+ *	- the node of a state is no longer than the state is deep, so that no
+ *	  match reaches out of the window;
+ *	- links lead to shorter nodes with smaller numbers, chains are no longer
+ *	  than the room for them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "src/core/hooks.h"
+#include "src/core/image.h"
+
+#include <string.h>
+
+typedef struct checker
+{
+	acdat_machine m;
+	const acdat_image_header *h;
+	acdat_hooks hooks;
+	const acdat_state *states;
+	uint32_t   *owner;			/* state that has slot as its base, or NONE */
+	uint32_t   *depth;			/* of the state in a slot, 0 = not known */
+	const char *reason;
+	acdat_status status;		/* if not ACDAT_CORRUPT */
+} checker;
+
+static bool
+fail(checker *c, const char *reason)
+{
+	if (c->reason == NULL)
+		c->reason = reason;
+	return false;
+}
+
+/* A section of count elements, which may be left out if optional. */
+static bool
+check_section(checker *c, uint64_t offset, uint64_t count, uint64_t width,
+			  bool optional)
+{
+	uint64_t	size = c->h->image_size;
+
+	if (offset == 0 && optional)
+		return true;
+	if (offset % 8 != 0 || offset < sizeof(acdat_image_header) ||
+		offset > size || count > (size - offset) / width)
+		return fail(c, "section outside the image");
+	return true;
+}
+
+static bool
+check_sections(checker *c)
+{
+	const acdat_image_header *h = c->h;
+	bool		plain = (h->node_first == 0);
+
+	if (!check_section(c, h->class_offset, 256, 2, false) ||
+		!check_section(c, h->state_offset, h->slots, sizeof(acdat_state), false) ||
+		!check_section(c, h->node_len, h->nodes, 4, false) ||
+		!check_section(c, h->node_link, h->nodes, 4, false) ||
+		!check_section(c, h->node_best, h->nodes, 4, false) ||
+		!check_section(c, h->node_first, (uint64_t) h->nodes + 1, 4, true) ||
+		!check_section(c, h->node_longest, h->nodes, 4, plain) ||
+		!check_section(c, h->entry_node, h->entries, 4, plain) ||
+		!check_section(c, h->node_allow, h->nodes, 4, true) ||
+		!check_section(c, h->node_allow_below, h->nodes, 4,
+					   h->node_allow == 0) ||
+		!check_section(c, h->entry_id32, h->entries, 4, h->entry_id64 != 0) ||
+		!check_section(c, h->entry_id64, h->entries, 8, true) ||
+		!check_section(c, h->entry_priority, h->entries, 4, true) ||
+		!check_section(c, h->entry_replacement, h->entries,
+					   sizeof(acdat_string), true) ||
+		!check_section(c, h->entry_tag, h->entries, sizeof(acdat_string), true) ||
+		!check_section(c, h->strings, h->strings_len, 1, false) ||
+		!check_section(c, h->ignore_chars, h->ignore_count, 4, false) ||
+		!check_section(c, h->ignore_bytes, h->ignore_len, 1, false))
+		return false;
+	if (plain && (h->node_longest != 0 || h->entry_node != 0 ||
+				  h->node_allow != 0 || h->nodes != h->entries))
+		return fail(c, "sections do not fit together");
+	return true;
+}
+
+static bool
+check_header(checker *c)
+{
+	const acdat_image_header *h = c->h;
+
+	if ((h->flags & ~ACDAT_IMAGE_ALL_FLAGS) != 0 ||
+		h->encoding > ACDAT_ENCODING_UTF8 ||
+		h->case_insensitive > ACDAT_CASE_UNICODE ||
+		h->normalize > ACDAT_NORMALIZE_NFKC ||
+		h->boundary > ACDAT_BOUNDARY_WORD ||
+		(h->encoding != ACDAT_ENCODING_UTF8 &&
+		 (h->case_insensitive == ACDAT_CASE_UNICODE || h->normalize != 0)))
+		return fail(c, "options are not valid");
+	if (h->classes < 1 || h->classes > 257 || h->slots == 0 ||
+		h->nodes > ACDAT_MAX_NODES || h->entries >= ACDAT_NONE)
+		return fail(c, "counts are not valid");
+	return true;
+}
+
+/* Labels of bytes, and that base ^ label always is a slot. */
+static bool
+check_labels(checker *c)
+{
+	const uint16_t *classes = acdat_classes(&c->m);
+	uint32_t	mask = 1;
+	uint32_t	i;
+
+	while (mask < c->h->classes)
+		mask *= 2;
+	mask--;
+	for (i = 0; i < 256; i++)
+	{
+		if (classes[i] >= c->h->classes)
+			return fail(c, "label of a byte out of range");
+	}
+	for (i = 0; i < c->h->slots; i++)
+	{
+		const acdat_state *state = &c->states[i];
+
+		if ((state->base | mask) >= c->h->slots ||
+			state->fail >= c->h->slots ||
+			ACDAT_STATE_LABEL(state) >= c->h->classes ||
+			ACDAT_STATE_OUT(state) > c->h->nodes)
+			return fail(c, "state out of range");
+	}
+	return true;
+}
+
+/* Who owns which base; no two states may share one. */
+static bool
+check_bases(checker *c)
+{
+	uint32_t	i;
+
+	for (i = 0; i < c->h->slots; i++)
+		c->owner[i] = ACDAT_NONE;
+	for (i = 0; i < c->h->slots; i++)
+	{
+		uint32_t	base = c->states[i].base;
+
+		if ((i != 0 && ACDAT_STATE_LABEL(&c->states[i]) == 0) || base == 0)
+			continue;
+		if (c->owner[base] != ACDAT_NONE)
+			return fail(c, "states share a base");
+		c->owner[base] = i;
+	}
+	if (ACDAT_STATE_LABEL(&c->states[0]) != 0)
+		return fail(c, "root has a label");
+	return true;
+}
+
+/*
+ * The depth of every state, by following parents; a path that comes back to
+ * itself or ends nowhere is refused.  depth holds depth + 1 once known, NONE
+ * while a state is on the path; the path is walked a second time instead of
+ * being stored.
+ */
+static bool
+check_depths(checker *c)
+{
+	uint32_t	states = 1;
+	uint32_t	i;
+
+	memset(c->depth, 0, (size_t) c->h->slots * sizeof(uint32_t));
+	c->depth[0] = 1;
+	for (i = 1; i < c->h->slots; i++)
+	{
+		uint32_t	slot = i;
+		uint32_t	steps = 0;
+		uint32_t	known;
+
+		if (ACDAT_STATE_LABEL(&c->states[i]) == 0)
+			continue;
+		states++;
+		while (c->depth[slot] == 0)
+		{
+			uint32_t	label = ACDAT_STATE_LABEL(&c->states[slot]);
+
+			if (label == 0)
+				return fail(c, "state without a parent");
+			c->depth[slot] = ACDAT_NONE;
+			slot = c->owner[slot ^ label];
+			if (slot == ACDAT_NONE)
+				return fail(c, "state without a parent");
+			steps++;
+		}
+		if (c->depth[slot] == ACDAT_NONE)
+			return fail(c, "states form a ring");
+		known = c->depth[slot];
+		for (slot = i; steps > 0; steps--)
+		{
+			c->depth[slot] = known + steps;
+			slot = c->owner[slot ^ ACDAT_STATE_LABEL(&c->states[slot])];
+		}
+	}
+	if (states != c->h->states)
+		return fail(c, "number of states is wrong");
+	return true;
+}
+
+static bool
+check_states(checker *c)
+{
+	uint32_t	i;
+
+	for (i = 0; i < c->h->slots; i++)
+	{
+		const acdat_state *state = &c->states[i];
+		uint32_t	out = ACDAT_STATE_OUT(state);
+
+		if (c->depth[i] == 0)
+			continue;
+		if (i != 0 && (c->depth[state->fail] == 0 ||
+					   c->depth[state->fail] >= c->depth[i]))
+			return fail(c, "failure link does not lead upwards");
+		if (out != 0 && acdat_node_len(&c->m, out - 1) > c->depth[i] - 1)
+			return fail(c, "output longer than its state");
+	}
+	return true;
+}
+
+static bool
+node_has_entries(const checker *c, uint32_t node)
+{
+	return acdat_node_first(&c->m, node) < acdat_node_end(&c->m, node);
+}
+
+/* One node against those with smaller numbers. */
+static bool
+check_node(checker *c, uint32_t node, uint32_t *chain)
+{
+	const acdat_machine *m = &c->m;
+	const acdat_image_header *h = c->h;
+	uint32_t	len = acdat_node_len(m, node);
+	uint32_t	link = acdat_node_link(m, node);
+	uint32_t	longest = acdat_node_longest(m, node);
+	uint32_t	best = acdat_u32_at(m, h->node_best, node);
+	bool		entries = node_has_entries(c, node);
+
+	if (len == 0 || len > h->max_len)
+		return fail(c, "length of a pattern is wrong");
+	if (link != ACDAT_NONE &&
+		(link >= node || acdat_node_len(m, link) >= len ||
+		 ((h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0 &&
+		  !node_has_entries(c, link))))
+		return fail(c, "link to a shorter pattern is wrong");
+	if (!entries && h->node_allow == 0)
+		return fail(c, "node without patterns");
+	if (entries ? (longest < acdat_node_first(m, node) ||
+				   longest >= acdat_node_end(m, node)) : longest != ACDAT_NONE)
+		return fail(c, "choice of a node is wrong");
+	if (best != longest &&
+		(link == ACDAT_NONE || best != acdat_u32_at(m, h->node_best, link)))
+		return fail(c, "choice of a chain is wrong");
+	if (entries && best == ACDAT_NONE)
+		return fail(c, "choice of a chain is wrong");
+	if (h->node_allow != 0 &&
+		(acdat_u32_at(m, h->node_allow, node) > len ||
+		 acdat_u32_at(m, h->node_allow_below, node) > len))
+		return fail(c, "allow pattern longer than its node");
+	chain[node] = link == ACDAT_NONE ? 1 : chain[link] + 1;
+	if (chain[node] > h->max_chain)
+		return fail(c, "chain longer than announced");
+	return true;
+}
+
+static bool
+check_nodes(checker *c)
+{
+	const acdat_image_header *h = c->h;
+	const uint32_t *first = acdat_section(&c->m, h->node_first);
+	uint32_t   *chain;
+	uint32_t	max_len = 0;
+	uint32_t	i;
+	bool		sound = true;
+
+	if (first != NULL)
+	{
+		if (first[0] != 0 || first[h->nodes] != h->entries)
+			return fail(c, "patterns of nodes are wrong");
+		for (i = 0; i < h->nodes; i++)
+		{
+			if (first[i] > first[i + 1])
+				return fail(c, "patterns of nodes are wrong");
+		}
+	}
+	chain = acdat_alloc(&c->hooks, (size_t) h->nodes * sizeof(uint32_t));
+	if (chain == NULL)
+	{
+		c->status = ACDAT_NO_MEMORY;
+		return false;
+	}
+	for (i = 0; i < h->nodes && sound; i++)
+	{
+		sound = check_node(c, i, chain);
+		if (sound && acdat_node_len(&c->m, i) > max_len)
+			max_len = acdat_node_len(&c->m, i);
+	}
+	acdat_free(&c->hooks, chain);
+	if (sound && (max_len != h->max_len || h->max_chain > h->nodes))
+		return fail(c, "longest pattern is wrong");
+	return sound;
+}
+
+static bool
+check_string(checker *c, uint64_t section, uint32_t entry)
+{
+	acdat_string s;
+
+	if (section == 0)
+		return true;
+	s = ((const acdat_string *) acdat_section(&c->m, section))[entry];
+	if (s.len != ACDAT_NONE &&
+		(s.offset > c->h->strings_len ||
+		 s.len > c->h->strings_len - s.offset))
+		return fail(c, "string outside its section");
+	return true;
+}
+
+static bool
+check_entries(checker *c)
+{
+	uint32_t	i;
+
+	for (i = 0; i < c->h->entries; i++)
+	{
+		uint32_t	node = acdat_entry_node(&c->m, i);
+
+		if (node >= c->h->nodes || i < acdat_node_first(&c->m, node) ||
+			i >= acdat_node_end(&c->m, node))
+			return fail(c, "pattern of a node is wrong");
+		if (!check_string(c, c->h->entry_replacement, i) ||
+			!check_string(c, c->h->entry_tag, i))
+			return false;
+	}
+	return true;
+}
+
+/* What is linear in the image; asks for a tick between the passes. */
+static bool
+check_body(checker *c)
+{
+	static bool (*const passes[]) (checker *) = {
+		check_labels, check_bases, check_depths, check_nodes, check_states,
+		check_entries
+	};
+	size_t		i;
+
+	for (i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
+	{
+		if (acdat_tick(&c->hooks))
+		{
+			c->status = ACDAT_CANCELLED;
+			return false;
+		}
+		if (!passes[i] (c))
+			return false;
+	}
+	return true;
+}
+
+static bool
+check_image(checker *c)
+{
+	uint64_t	checksum[2];
+	bool		sound;
+
+	if (!check_header(c) || !check_sections(c))
+		return false;
+	acdat_image_checksum(c->m.image, c->m.size, checksum);
+	if (checksum[0] != c->h->checksum[0] || checksum[1] != c->h->checksum[1])
+		return fail(c, "checksum does not match");
+	c->states = acdat_states(&c->m);
+	c->owner = acdat_alloc(&c->hooks, (size_t) c->h->slots * sizeof(uint32_t));
+	c->depth = acdat_alloc(&c->hooks, (size_t) c->h->slots * sizeof(uint32_t));
+	if (c->owner == NULL || c->depth == NULL)
+	{
+		c->status = ACDAT_NO_MEMORY;
+		sound = false;
+	}
+	else
+		sound = check_body(c);
+	acdat_free(&c->hooks, c->owner);
+	acdat_free(&c->hooks, c->depth);
+	return sound;
+}
+
+acdat_status
+acdat_open_checked(acdat_machine *machine, const void *image, size_t size,
+				   const acdat_hooks *hooks, const char **reason)
+{
+	checker		c;
+	acdat_status status;
+
+	memset(&c, 0, sizeof(c));
+	c.hooks = acdat_hooks_or_default(hooks);
+	c.status = ACDAT_CORRUPT;
+	if (reason != NULL)
+		*reason = NULL;
+	status = acdat_open_trusted(&c.m, image, size);
+	if (status != ACDAT_OK)
+	{
+		if (reason != NULL)
+			*reason = "header is not that of an image";
+		return status;
+	}
+	c.h = c.m.header;
+	if (!check_image(&c))
+	{
+		if (reason != NULL)
+			*reason = c.reason;
+		return c.status;
+	}
+	*machine = c.m;
+	return ACDAT_OK;
+}

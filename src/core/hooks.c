@@ -1,0 +1,111 @@
+/*-------------------------------------------------------------------------
+ *
+ * hooks.c
+ *	  Default hooks, growing arrays, status texts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "src/core/hooks.h"
+
+#include <stdlib.h>
+
+static void *
+default_alloc(void *arg, size_t size)
+{
+	(void) arg;
+	return malloc(size);
+}
+
+static void *
+default_realloc(void *arg, void *ptr, size_t old_size, size_t size)
+{
+	(void) arg;
+	(void) old_size;
+	return realloc(ptr, size);
+}
+
+static void
+default_free(void *arg, void *ptr)
+{
+	(void) arg;
+	free(ptr);
+}
+
+acdat_hooks
+acdat_hooks_or_default(const acdat_hooks *hooks)
+{
+	acdat_hooks result;
+
+	if (hooks != NULL)
+		return *hooks;
+	result.alloc = default_alloc;
+	result.realloc = default_realloc;
+	result.free = default_free;
+	result.tick = NULL;
+	result.arg = NULL;
+	return result;
+}
+
+bool
+acdat_grow(const acdat_hooks *hooks, void **array, size_t *capacity,
+		   size_t count, size_t width)
+{
+	size_t		wanted = *capacity + *capacity / 2;
+	void	   *grown;
+
+	if (count <= *capacity)
+		return true;
+	if (wanted < count)
+		wanted = count;
+	if (wanted < 64)
+		wanted = 64;
+	if (wanted > SIZE_MAX / width)
+		return false;
+	if (*array == NULL)
+		grown = hooks->alloc(hooks->arg, wanted * width);
+	else
+		grown = hooks->realloc(hooks->arg, *array, *capacity * width,
+							   wanted * width);
+	if (grown == NULL)
+		return false;
+	*array = grown;
+	*capacity = wanted;
+	return true;
+}
+
+const char *
+acdat_status_text(acdat_status status)
+{
+	switch (status)
+	{
+		case ACDAT_OK:
+			return "ok";
+		case ACDAT_END:
+			return "no further match";
+		case ACDAT_MORE:
+			return "more text is needed";
+		case ACDAT_NO_MEMORY:
+			return "out of memory";
+		case ACDAT_CANCELLED:
+			return "cancelled";
+		case ACDAT_BAD_ARGUMENT:
+			return "invalid argument";
+		case ACDAT_EMPTY_PATTERN:
+			return "empty pattern";
+		case ACDAT_PATTERN_TOO_LONG:
+			return "pattern too long";
+		case ACDAT_TOO_MANY_PATTERNS:
+			return "too many patterns";
+		case ACDAT_TOO_LARGE:
+			return "dictionary too large";
+		case ACDAT_CORRUPT:
+			return "corrupt data";
+		case ACDAT_VERSION_MISMATCH:
+			return "made by another version";
+		case ACDAT_OUTPUT_LIMIT:
+			return "output limit exceeded";
+		case ACDAT_SINK_FAILED:
+			return "output failed";
+	}
+	return "internal error";
+}

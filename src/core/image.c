@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * image.c
+ *	  Opening trusted images, what they say of themselves and of patterns.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "src/core/image.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void
+acdat_image_checksum(const void *image, size_t size, uint64_t checksum[2])
+{
+	acdat_image_header h;
+	XXH128_hash_t hash;
+	XXH64_hash_t seed;
+
+	memcpy(&h, image, sizeof(h));
+	h.checksum[0] = h.checksum[1] = 0;
+	h.header_checksum = 0;
+	seed = XXH3_64bits(&h, sizeof(h));
+	hash = XXH3_128bits_withSeed((const char *) image + sizeof(h),
+								 size - sizeof(h), seed);
+	checksum[0] = hash.low64;
+	checksum[1] = hash.high64;
+}
+
+uint64_t
+acdat_header_checksum(const acdat_image_header *header)
+{
+	acdat_image_header h = *header;
+
+	h.header_checksum = 0;
+	return XXH3_64bits(&h, sizeof(h));
+}
+
+acdat_status
+acdat_open_trusted(acdat_machine *machine, const void *image, size_t size)
+{
+	const acdat_image_header *h = image;
+
+	if (size < sizeof(acdat_image_header) || ((uintptr_t) image & 7) != 0 ||
+		memcmp(h->magic, ACDAT_IMAGE_MAGIC, sizeof(h->magic)) != 0)
+		return ACDAT_CORRUPT;
+	if (h->layout_version != ACDAT_LAYOUT_VERSION ||
+		h->byte_order != ACDAT_BYTE_ORDER)
+		return ACDAT_VERSION_MISMATCH;
+	if (h->image_size > size || h->header_checksum != acdat_header_checksum(h))
+		return ACDAT_CORRUPT;
+	machine->header = h;
+	machine->image = image;
+	machine->size = (size_t) h->image_size;
+	return ACDAT_OK;
+}
+
+void
+acdat_image_text_options(const acdat_machine *m, acdat_text_options *options)
+{
+	const acdat_image_header *h = m->header;
+	uint32_t	i;
+
+	memset(options, 0, sizeof(*options));
+	options->encoding = (acdat_encoding) h->encoding;
+	options->case_insensitive = (acdat_case) h->case_insensitive;
+	options->normalize = (acdat_normalize) h->normalize;
+	options->ignore.chars = acdat_section(m, h->ignore_chars);
+	options->ignore.count = h->ignore_count;
+	for (i = 0; i < h->ignore_count; i++)
+	{
+		uint32_t	c = options->ignore.chars[i];
+
+		if (c < 128)
+			options->ignore.ascii[c / 32] |= (uint32_t) 1 << (c % 32);
+	}
+}
+
+void
+acdat_machine_describe(const acdat_machine *m, acdat_machine_info *info)
+{
+	const acdat_image_header *h = m->header;
+
+	memset(info, 0, sizeof(*info));
+	info->image_bytes = h->image_size;
+	info->patterns = (uint64_t) h->entries + h->allow_patterns;
+	info->allow_patterns = h->allow_patterns;
+	info->states = h->states;
+	info->max_pattern_bytes = h->max_len;
+	info->min_pattern_bytes = h->min_len;
+	info->checksum[0] = h->checksum[0];
+	info->checksum[1] = h->checksum[1];
+	info->layout_version = h->layout_version;
+	info->options.encoding = (acdat_encoding) h->encoding;
+	info->options.case_insensitive = (acdat_case) h->case_insensitive;
+	info->options.normalize = (acdat_normalize) h->normalize;
+	info->options.boundary = (acdat_boundary) h->boundary;
+	info->options.ignore = acdat_section(m, h->ignore_bytes);
+	info->options.ignore_len = h->ignore_len;
+	info->engine = "automaton";
+	info->has_replacements = (h->entry_replacement != 0);
+	info->has_tags = (h->entry_tag != 0);
+	info->valid_utf8 = (h->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
+}
+
+int64_t
+acdat_pattern_id(const acdat_machine *m, uint32_t pattern)
+{
+	const acdat_image_header *h = m->header;
+
+	if (h->entry_id64 != 0)
+		return ((const int64_t *) acdat_section(m, h->entry_id64))[pattern];
+	return ((const int32_t *) acdat_section(m, h->entry_id32))[pattern];
+}
+
+int32_t
+acdat_pattern_priority(const acdat_machine *m, uint32_t pattern)
+{
+	const acdat_image_header *h = m->header;
+
+	if (h->entry_priority == 0)
+		return h->priority;
+	return ((const int32_t *) acdat_section(m, h->entry_priority))[pattern];
+}
+
+/* A string of an entry, NULL where there is none. */
+static const void *
+entry_string(const acdat_machine *m, uint64_t section, uint32_t pattern,
+			 size_t *len)
+{
+	acdat_string string;
+
+	*len = 0;
+	if (section == 0)
+		return NULL;
+	string = ((const acdat_string *) acdat_section(m, section))[pattern];
+	if (string.len == ACDAT_NONE)
+		return NULL;
+	*len = string.len;
+	return m->image + m->header->strings + string.offset;
+}
+
+const void *
+acdat_pattern_replacement(const acdat_machine *m, uint32_t pattern,
+						  size_t *len)
+{
+	return entry_string(m, m->header->entry_replacement, pattern, len);
+}
+
+const char *
+acdat_pattern_tag(const acdat_machine *m, uint32_t pattern, size_t *len)
+{
+	return entry_string(m, m->header->entry_tag, pattern, len);
+}

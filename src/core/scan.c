@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  Running the automaton over a text, block by block.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "src/core/scan.h"
+
+#include <string.h>
+
+/* The first block is small, so that a match at the front is found early. */
+#define FIRST_BLOCK 4096
+#define MAX_BLOCK 65536
+
+/* A block is this many times the look-ahead, which is read twice. */
+#define BLOCK_FACTOR 8
+
+#define ALIGN16(x) (((x) + 15) & ~(size_t) 15)
+
+static uint32_t
+max_block(const acdat_machine *m)
+{
+	uint64_t	block = (uint64_t) m->header->max_len * BLOCK_FACTOR;
+	uint64_t	most = m->header->max_len > MAX_BLOCK ? m->header->max_len : MAX_BLOCK;
+
+	if (block > most)
+		block = most;
+	return block < FIRST_BLOCK ? FIRST_BLOCK : (uint32_t) block;
+}
+
+static size_t
+folded_capacity(const acdat_machine *m)
+{
+	if ((m->header->flags & ACDAT_IMAGE_FOLDS) == 0)
+		return 0;
+	return (size_t) max_block(m) + m->header->max_len + ACDAT_UNIT_MAX_FOLDED;
+}
+
+/* The last block of a folded text takes in what is left of the look-ahead. */
+static size_t
+stack_size(const acdat_machine *m)
+{
+	size_t		folded = folded_capacity(m);
+	size_t		elements = folded > 0 ? folded : max_block(m);
+
+	return ALIGN16(elements * sizeof(scan_start));
+}
+
+size_t
+acdat_scan_size(const acdat_machine *m)
+{
+	size_t		folded = folded_capacity(m);
+
+	return ALIGN16(sizeof(acdat_scan)) + stack_size(m) +
+		ALIGN16((size_t) m->header->max_chain * sizeof(uint32_t)) +
+		ALIGN16(folded) + ALIGN16(folded * sizeof(acdat_origin));
+}
+
+void
+acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
+				const acdat_hooks *hooks)
+{
+	const acdat_image_header *h = m->header;
+	unsigned char *room = (unsigned char *) scan + ALIGN16(sizeof(acdat_scan));
+
+	memset(scan, 0, sizeof(*scan));
+	scan->m = *m;
+	scan->states = acdat_states(m);
+	scan->classes = acdat_classes(m);
+	scan->node_len = acdat_section(m, h->node_len);
+	scan->node_link = acdat_section(m, h->node_link);
+	scan->folds = (h->flags & ACDAT_IMAGE_FOLDS) != 0;
+	scan->boundary = (h->boundary == ACDAT_BOUNDARY_WORD);
+	scan->is_static = (h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0;
+	scan->allows = (h->node_allow != 0);
+	scan->encoding = (acdat_encoding) h->encoding;
+	scan->max_len = h->max_len;
+	scan->max_block = max_block(m);
+	if (scan->folds)
+		acdat_image_text_options(m, &scan->text_options);
+	if (hooks != NULL)
+	{
+		scan->tick = hooks->tick;
+		scan->tick_arg = hooks->arg;
+	}
+	scan->stack = (scan_start *) (void *) room;
+	room += stack_size(m);
+	scan->chain = (uint32_t *) (void *) room;
+	room += ALIGN16((size_t) h->max_chain * sizeof(uint32_t));
+	scan->folded_capacity = folded_capacity(m);
+	scan->folded = room;
+	room += ALIGN16(scan->folded_capacity);
+	scan->origins = (acdat_origin *) (void *) room;
+}
+
+void
+acdat_scan_start(acdat_scan *scan, acdat_policy policy, const void *text,
+				 size_t len, bool final)
+{
+	scan->policy = policy;
+	scan->text = text;
+	scan->len = len;
+	scan->final = final;
+	scan->base = 0;
+	scan->next = 0;
+	scan->block = FIRST_BLOCK;
+	scan->top = 0;
+	scan->allow_until = 0;
+	scan->next_allowed = 0;
+	scan->pending = false;
+	scan->chain_top = 0;
+	scan->entry = scan->entry_end = 0;
+}
+
+size_t
+acdat_scan_consumed(const acdat_scan *scan)
+{
+	size_t		context = scan->boundary ? SCAN_CONTEXT : 0;
+	size_t		consumed = scan->next < context ? 0 : scan->next - context;
+
+	if (scan->pending && scan->merged.start - scan->base < consumed)
+		consumed = (size_t) (scan->merged.start - scan->base);
+	return consumed;
+}
+
+void
+acdat_scan_continue(acdat_scan *scan, const void *text, size_t len,
+					bool final)
+{
+	size_t		consumed = acdat_scan_consumed(scan);
+
+	scan->base += consumed;
+	scan->next -= consumed;
+	scan->text = text;
+	scan->len = len;
+	scan->final = final;
+}
+
+uint64_t
+scan_decided(const acdat_scan *scan)
+{
+	return scan->pending ? scan->merged.start : scan->base + scan->next;
+}
+
+/* Read window[from, to) from right to left, stacking starts with output. */
+static uint32_t
+read_stacking(acdat_scan *scan, size_t from, size_t to, uint32_t state)
+{
+	const acdat_state *states = scan->states;
+	const uint16_t *classes = scan->classes;
+	const unsigned char *window = scan->window;
+	uint32_t	top = scan->top;
+	size_t		i;
+
+	for (i = to; i > from; i--)
+	{
+		uint32_t	label = classes[window[i - 1]];
+		uint32_t	out;
+
+		if (label == 0)
+		{
+			state = 0;
+			continue;
+		}
+		state = scan_step(states, state, label);
+		out = ACDAT_STATE_OUT(&states[state]);
+		if (out != 0)
+			scan->stack[top++] = (scan_start) {(uint32_t) (i - 1), out - 1};
+	}
+	scan->top = top;
+	return state;
+}
+
+/* The same without stacking: the look-ahead of a block. */
+static uint32_t
+read_ahead(const acdat_scan *scan, size_t from, size_t to)
+{
+	uint32_t	state = 0;
+	size_t		i;
+
+	for (i = to; i > from; i--)
+	{
+		uint32_t	label = scan->classes[scan->window[i - 1]];
+
+		state = label == 0 ? 0 : scan_step(scan->states, state, label);
+	}
+	return state;
+}
+
+void
+scan_window(acdat_scan *scan, size_t starts)
+{
+	size_t		ahead = starts + scan->max_len;
+	uint32_t	state;
+
+	if (ahead > scan->window_len)
+		ahead = scan->window_len;
+	state = read_ahead(scan, starts, ahead);
+	(void) read_stacking(scan, 0, starts, state);
+}
+
+/*
+ * The next block of a text that is matched as it is: returns the number of
+ * its starts, 0 if that needs more text.
+ */
+static size_t
+next_plain(acdat_scan *scan)
+{
+	size_t		left = scan->len - scan->next;
+	size_t		starts = left;
+
+	if (!scan->final)
+	{
+		/* what a match at the last start may reach, and look at behind */
+		size_t		keep = scan->max_len > 0 ? scan->max_len - 1 : 0;
+
+		if (scan->boundary)
+			keep += SCAN_CONTEXT;
+		starts = left > keep ? left - keep : 0;
+	}
+	if (starts > scan->block)
+		starts = scan->block;
+	scan->window = scan->text + scan->next;
+	scan->window_len = left;
+	scan->window_start = scan->next;
+	scan->origin = NULL;
+	scan->next += starts;
+	return starts;
+}
+
+/*
+ * The same for a text that must be folded.  May use up text (that is all
+ * dropped) and yet find no start.
+ */
+static size_t
+next_folded(acdat_scan *scan)
+{
+	size_t		left = scan->len - scan->next;
+	size_t		capacity = (size_t) scan->block + scan->max_len +
+		ACDAT_UNIT_MAX_FOLDED;
+	size_t		starts;
+	size_t		consumed;
+	bool		all;
+
+	if (left > UINT32_MAX / 2)
+		left = UINT32_MAX / 2;
+	all = scan->final && left == scan->len - scan->next;
+	scan->window_start = scan->next;
+	scan->window = scan->folded;
+	scan->origin = scan->origins;
+	scan->window_len = acdat_fold(&scan->text_options,
+								  scan->text + scan->next, left, all,
+								  scan->folded, scan->origins, capacity,
+								  &consumed);
+	if (all && consumed == left)
+	{
+		scan->next = scan->len;
+		return scan->window_len;
+	}
+	starts = scan->window_len > (size_t) scan->max_len + 1 ?
+		scan->window_len - scan->max_len - 1 : 0;
+	while (starts > 0 &&
+		   scan->origins[starts].start == scan->origins[starts - 1].start)
+		starts--;
+	if (starts > 0)
+		scan->next += scan->origins[starts].start;
+	else if (scan->window_len == 0)
+		scan->next += consumed;
+	return starts;
+}
+
+acdat_status
+scan_next_block(acdat_scan *scan)
+{
+	size_t		before = scan->next;
+	size_t		starts;
+
+	if (scan->next == scan->len)
+		return scan->final ? ACDAT_END : ACDAT_MORE;
+	starts = scan->folds ? next_folded(scan) : next_plain(scan);
+	scan->top = 0;
+	if (starts > 0)
+		scan_window(scan, starts);
+	else if (scan->next == before)
+		return ACDAT_MORE;
+	scan->block = scan->max_block;
+	scan->work += starts + scan->max_len;
+	if (scan->work >= ACDAT_TICK_BYTES)
+	{
+		scan->work %= ACDAT_TICK_BYTES;
+		if (scan->tick != NULL && scan->tick(scan->tick_arg))
+			return ACDAT_CANCELLED;
+	}
+	return ACDAT_OK;
+}

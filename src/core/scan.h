@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.h
+ *	  What the parts of a scan share.
+ *
+ * A text is worked on in blocks of possible match starts.  The window of a
+ * block is the block and the look-ahead that the longest pattern needs; it
+ * is read from right to left, the starts at which some pattern matches are
+ * stacked, and then taken from the stack in text order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ACDAT_SCAN_H
+#define ACDAT_SCAN_H
+
+#include "src/core/hooks.h"
+#include "src/core/image.h"
+
+/* A start in the current window and the longest pattern there. */
+typedef struct scan_start
+{
+	uint32_t	pos;			/* in the window */
+	uint32_t	node;
+} scan_start;
+
+/* Text around a position that tells whether it is a word boundary. */
+#define SCAN_CONTEXT 4
+
+struct acdat_scan
+{
+	acdat_machine m;
+	const acdat_state *states;
+	const uint16_t *classes;
+	const uint32_t *node_len;
+	const uint32_t *node_link;
+	bool		folds;
+	bool		boundary;
+	bool		is_static;		/* see ACDAT_IMAGE_STATIC_ENDS */
+	bool		allows;			/* there are allow patterns */
+	acdat_encoding encoding;
+	uint32_t	max_len;
+	uint32_t	max_block;		/* starts in a block */
+	acdat_text_options text_options;
+	bool		(*tick) (void *arg);
+	void	   *tick_arg;
+	size_t		work;			/* bytes since the last tick */
+
+	/* the text */
+	acdat_policy policy;
+	bool		final;
+	const unsigned char *text;
+	size_t		len;
+	uint64_t	base;			/* stream position of text[0] */
+	size_t		next;			/* in text: beginning of the next block */
+	uint32_t	block;			/* size of the next block */
+
+	/* the current window */
+	const unsigned char *window;
+	size_t		window_len;
+	size_t		window_start;	/* in text */
+	const acdat_origin *origin; /* NULL unless folded; relative to
+								 * window_start */
+
+	/* starts not taken yet, the leftmost on top */
+	uint32_t	top;
+	scan_start *stack;
+
+	/* carried along the text; stream positions */
+	uint64_t	allow_until;	/* matches that end up to here are excepted */
+	uint64_t	next_allowed;	/* leftmost policies: end of the last match */
+	bool		pending;		/* ACDAT_MERGED: a union that may grow */
+	acdat_match merged;
+
+	/* all_overlapping: nodes at the current start, the shortest on top */
+	uint32_t   *chain;			/* max_chain elements */
+	uint32_t	chain_top;
+	uint32_t	entry;			/* next entry of the node last taken */
+	uint32_t	entry_end;
+	acdat_match current;
+
+	/* room for folding, max_block + max_len + one unit elements each */
+	unsigned char *folded;
+	acdat_origin *origins;
+	size_t		folded_capacity;
+
+	/* rewriting */
+	const struct acdat_rewrite *rewrite;
+	uint64_t	copied;			/* text up to here was passed on */
+	uint64_t	written;		/* bytes of output */
+};
+
+/* Read the window of the next block; ACDAT_OK, _END, _MORE or _CANCELLED. */
+extern acdat_status scan_next_block(acdat_scan *scan);
+
+/* Run the automaton over the window, stacking starts below starts. */
+extern void scan_window(acdat_scan *scan, size_t starts);
+
+/* Stream position up to which nothing reported later can reach back. */
+extern uint64_t scan_decided(const acdat_scan *scan);
+
+/* One step of the automaton. */
+static inline uint32_t
+scan_step(const acdat_state *states, uint32_t state, uint32_t label)
+{
+	for (;;)
+	{
+		uint32_t	child = states[state].base ^ label;
+
+		if (ACDAT_STATE_LABEL(&states[child]) == label)
+			return child;
+		if (state == 0)
+			return 0;
+		state = states[state].fail;
+	}
+}
+
+#endif							/* ACDAT_SCAN_H */

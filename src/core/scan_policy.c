@@ -1,0 +1,357 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_policy.c
+ *	  From stacked starts to matches: allow patterns, word boundaries and
+ *	  the policies.
+ *
+ * At a start the patterns that match are a chain of nodes, the longest
+ * first.  Where ends are static (see image.h) links lead to valid ends only
+ * and just the longest needs a look at the text; every policy then spends
+ * constant time per start beside what it reports.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "src/core/scan.h"
+
+/* Position in text of a window position that begins a unit. */
+static inline size_t
+text_pos(const acdat_scan *scan, size_t pos)
+{
+	return scan->window_start +
+		(scan->origin == NULL ? pos : scan->origin[pos].start);
+}
+
+/* Position in text of the end of a match, a window position > 0. */
+static inline size_t
+text_end(const acdat_scan *scan, size_t end)
+{
+	return scan->window_start +
+		(scan->origin == NULL ? end : scan->origin[end - 1].end);
+}
+
+/* Does a unit begin at a window position? */
+static inline bool
+unit_begins(const acdat_scan *scan, size_t pos)
+{
+	return scan->origin == NULL || pos == 0 || pos == scan->window_len ||
+		scan->origin[pos].start != scan->origin[pos - 1].start;
+}
+
+static inline bool
+at_boundary(const acdat_scan *scan, size_t pos)
+{
+	return !scan->boundary ||
+		acdat_is_word_boundary(scan->encoding, scan->text, scan->len, pos);
+}
+
+/* May a match start at, or end at, a window position? */
+static inline bool
+valid_start(const acdat_scan *scan, size_t pos)
+{
+	return unit_begins(scan, pos) && at_boundary(scan, text_pos(scan, pos));
+}
+
+static inline bool
+valid_end(const acdat_scan *scan, size_t end)
+{
+	return unit_begins(scan, end) && at_boundary(scan, text_end(scan, end));
+}
+
+static inline bool
+has_entries(const acdat_scan *scan, uint32_t node)
+{
+	return scan->m.header->node_first == 0 ||
+		acdat_node_first(&scan->m, node) < acdat_node_end(&scan->m, node);
+}
+
+/* The next shorter node that counts at this start. */
+static uint32_t
+next_node(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	node = scan->node_link[node];
+	if (scan->is_static)
+		return node;
+	while (node != ACDAT_NONE &&
+		   (!has_entries(scan, node) ||
+			!valid_end(scan, pos + scan->node_len[node])))
+		node = scan->node_link[node];
+	return node;
+}
+
+/* The longest node that counts, beginning with node itself. */
+static uint32_t
+first_node(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	if ((!scan->allows || has_entries(scan, node)) &&
+		valid_end(scan, pos + scan->node_len[node]))
+		return node;
+	return next_node(scan, pos, node);
+}
+
+/* The length of the longest allow pattern at a start, 0 = none. */
+static uint32_t
+longest_allow(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	const acdat_image_header *h = scan->m.header;
+
+	if (scan->is_static)
+	{
+		if (valid_end(scan, pos + scan->node_len[node]))
+			return acdat_u32_at(&scan->m, h->node_allow, node);
+		return acdat_u32_at(&scan->m, h->node_allow_below, node);
+	}
+	for (; node != ACDAT_NONE; node = scan->node_link[node])
+	{
+		uint32_t	len = acdat_u32_at(&scan->m, h->node_allow, node);
+
+		if (len != 0 && valid_end(scan, pos + len))
+			return len;
+	}
+	return 0;
+}
+
+static inline uint64_t
+match_end(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	return scan->base + text_end(scan, pos + scan->node_len[node]);
+}
+
+/* Is entry a preferred to b by leftmost_first? */
+static bool
+preferred(const acdat_machine *m, uint32_t a, uint32_t b)
+{
+	int32_t		pa = acdat_pattern_priority(m, a);
+	int32_t		pb = acdat_pattern_priority(m, b);
+
+	if (pa != pb)
+		return pa > pb;
+	return acdat_pattern_id(m, a) < acdat_pattern_id(m, b);
+}
+
+/*
+ * leftmost_first: the preferred entry of the chain among those not excepted.
+ * node itself is valid and not excepted.
+ */
+static uint32_t
+choose_first(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	uint32_t	choice = ACDAT_NONE;
+
+	if (scan->is_static &&
+		(!scan->allows || scan->allow_until <= scan->base + text_pos(scan, pos)))
+		return acdat_u32_at(&scan->m, scan->m.header->node_best, node);
+	for (; node != ACDAT_NONE && match_end(scan, pos, node) > scan->allow_until;
+		 node = next_node(scan, pos, node))
+	{
+		uint32_t	entry = acdat_node_longest(&scan->m, node);
+
+		if (choice == ACDAT_NONE || preferred(&scan->m, entry, choice))
+			choice = entry;
+	}
+	return choice;
+}
+
+/* Stack the nodes of a start, so that the shortest comes off first. */
+static void
+collect_chain(acdat_scan *scan, size_t pos, uint32_t node)
+{
+	scan->chain_top = 0;
+	while (node != ACDAT_NONE &&
+		   (!scan->allows || match_end(scan, pos, node) > scan->allow_until))
+	{
+		scan->chain[scan->chain_top++] = node;
+		node = next_node(scan, pos, node);
+	}
+	scan->current.start = scan->base + text_pos(scan, pos);
+}
+
+/* The next match of the start at hand; false if there is none left. */
+static bool
+next_overlapping(acdat_scan *scan, acdat_match *match)
+{
+	if (scan->entry == scan->entry_end)
+	{
+		uint32_t	node;
+
+		if (scan->chain_top == 0)
+			return false;
+		node = scan->chain[--scan->chain_top];
+		scan->entry = acdat_node_first(&scan->m, node);
+		scan->entry_end = acdat_node_end(&scan->m, node);
+		scan->current.end = match_end(scan, scan->stack[scan->top].pos, node);
+	}
+	scan->current.pattern = scan->entry++;
+	*match = scan->current;
+	return true;
+}
+
+/* ACDAT_MERGED: true if a union is complete and goes to *match. */
+static bool
+merge(acdat_scan *scan, const acdat_match *found, acdat_match *match)
+{
+	if (scan->pending && found->start < scan->merged.end)
+	{
+		if (found->end > scan->merged.end)
+			scan->merged.end = found->end;
+		return false;
+	}
+	*match = scan->merged;
+	scan->merged = *found;
+	if (scan->pending)
+		return true;
+	scan->pending = true;
+	return false;
+}
+
+/* Take the leftmost start; true if it yields a match (now). */
+static bool
+take_start(acdat_scan *scan, acdat_match *match)
+{
+	scan_start	start = scan->stack[--scan->top];
+	acdat_match found;
+	uint32_t	node;
+
+	if ((scan->boundary || scan->folds) && !valid_start(scan, start.pos))
+		return false;
+	found.start = scan->base + text_pos(scan, start.pos);
+	if (scan->allows)
+	{
+		uint32_t	len = longest_allow(scan, start.pos, start.node);
+		uint64_t	until = len == 0 ? 0 :
+			scan->base + text_end(scan, start.pos + len);
+
+		if (until > scan->allow_until)
+			scan->allow_until = until;
+	}
+	if (found.start < scan->next_allowed)
+		return false;
+	node = first_node(scan, start.pos, start.node);
+	if (node == ACDAT_NONE)
+		return false;
+	found.end = match_end(scan, start.pos, node);
+	if (found.end <= scan->allow_until)
+		return false;
+
+	switch (scan->policy)
+	{
+		case ACDAT_ALL_OVERLAPPING:
+			collect_chain(scan, start.pos, node);
+			return next_overlapping(scan, match);
+		case ACDAT_MERGED:
+			found.pattern = acdat_node_longest(&scan->m, node);
+			return merge(scan, &found, match);
+		case ACDAT_LEFTMOST_FIRST:
+			found.pattern = choose_first(scan, start.pos, node);
+			found.end = match_end(scan, start.pos,
+								  acdat_entry_node(&scan->m, found.pattern));
+			break;
+		case ACDAT_LEFTMOST_LONGEST:
+			found.pattern = acdat_node_longest(&scan->m, node);
+			break;
+	}
+	scan->next_allowed = found.end;
+	*match = found;
+	return true;
+}
+
+acdat_status
+acdat_scan_next(acdat_scan *scan, acdat_match *match)
+{
+	if ((scan->entry < scan->entry_end || scan->chain_top > 0) &&
+		next_overlapping(scan, match))
+		return ACDAT_OK;
+	for (;;)
+	{
+		acdat_status status;
+
+		while (scan->top > 0)
+		{
+			if (take_start(scan, match))
+				return ACDAT_OK;
+		}
+		status = scan_next_block(scan);
+		if (status == ACDAT_END && scan->pending)
+		{
+			scan->pending = false;
+			*match = scan->merged;
+			return ACDAT_OK;
+		}
+		if (status != ACDAT_OK)
+			return status;
+	}
+}
+
+/*
+ * Any output at all is a match when nothing else needs looking at.  The text
+ * is read in one go, from its end.
+ */
+static acdat_status
+contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
+			   bool *found)
+{
+	const acdat_state *states = scan->states;
+	const uint16_t *classes = scan->classes;
+	uint32_t	state = 0;
+
+	*found = false;
+	while (len > 0)
+	{
+		size_t		stop = len > ACDAT_TICK_BYTES ? len - ACDAT_TICK_BYTES : 0;
+
+		scan->work += len - stop;
+		for (; len > stop; len--)
+		{
+			uint32_t	label = classes[text[len - 1]];
+
+			if (label == 0)
+			{
+				state = 0;
+				continue;
+			}
+			state = scan_step(states, state, label);
+			if (ACDAT_STATE_OUT(&states[state]) != 0)
+			{
+				*found = true;
+				return ACDAT_OK;
+			}
+		}
+		if (scan->work < ACDAT_TICK_BYTES)
+			continue;
+		scan->work = 0;
+		if (scan->tick != NULL && scan->tick(scan->tick_arg))
+			return ACDAT_CANCELLED;
+	}
+	return ACDAT_OK;
+}
+
+acdat_status
+acdat_contains(acdat_scan *scan, const void *text, size_t len, bool *found)
+{
+	acdat_match match;
+	acdat_status status;
+
+	if (!scan->folds && !scan->boundary && !scan->allows)
+		return contains_plain(scan, text, len, found);
+	acdat_scan_start(scan, ACDAT_LEFTMOST_LONGEST, text, len, true);
+	status = acdat_scan_next(scan, &match);
+	*found = (status == ACDAT_OK);
+	return status == ACDAT_END ? ACDAT_OK : status;
+}
+
+acdat_status
+acdat_count(acdat_scan *scan, acdat_policy policy, const void *text,
+			size_t len, uint64_t *count)
+{
+	acdat_match match;
+	acdat_status status;
+
+	*count = 0;
+	acdat_scan_start(scan, policy, text, len, true);
+	while ((status = acdat_scan_next(scan, &match)) == ACDAT_OK)
+	{
+		if ((++*count & 0xffff) == 0 && scan->tick != NULL &&
+			scan->tick(scan->tick_arg))
+			return ACDAT_CANCELLED;
+	}
+	return status == ACDAT_END ? ACDAT_OK : status;
+}
