@@ -77,6 +77,7 @@ struct acdat_builder
 	size_t		bases_capacity;
 	uint32_t	free_first;		/* list of free slots through base/fail */
 	uint32_t	free_last;
+	uint32_t	free_next;		/* where the search for one slot goes on */
 	uint32_t	state_count;
 
 	/* nodes, by number */

@@ -4,10 +4,12 @@
  *	  Placing the children of states in the double array.
  *
  * Free slots form a doubly linked list (next in base, previous in fail).
- * States with one child, by far the most, take the oldest free slot and so
- * fill the holes that wider states leave; wider states look among a bounded
- * number of the newest free slots and else open a new block.  That keeps
- * building near-linear whatever the patterns.
+ * States with one child, by far the most, take the first free slot from a
+ * place that moves round the list, and so fill the holes that wider states
+ * leave without trying again and again those that nothing fits; wider states
+ * look among the newest free slots.  Both give up after a bounded number of
+ * tries and open a new block, so that building is near-linear whatever the
+ * patterns.
  *
  * Base 0 is never given out: it serves states without children.
  *
@@ -17,7 +19,7 @@
 
 #include <string.h>
 
-#define SINGLE_TRIES 16
+#define SINGLE_TRIES 64
 #define WIDE_TRIES 48
 
 static inline bool
@@ -52,6 +54,8 @@ unlink_slot(acdat_builder *builder, uint32_t slot)
 		builder->free_last = previous;
 	else
 		builder->states[next].fail = previous;
+	if (builder->free_next == slot)
+		builder->free_next = next;
 }
 
 static void
@@ -108,6 +112,7 @@ build_slots_begin(acdat_builder *builder, size_t states)
 	acdat_status status;
 
 	builder->free_first = builder->free_last = ACDAT_NONE;
+	builder->free_next = ACDAT_NONE;
 	if (!acdat_grow(&builder->hooks, (void **) &builder->states,
 					&builder->slots_capacity, expected, sizeof(acdat_state)) ||
 		!acdat_grow(&builder->hooks, (void **) &builder->used_bases,
@@ -138,26 +143,35 @@ fits(const acdat_builder *builder, uint32_t base, const uint16_t *labels,
 	return true;
 }
 
-/* A base among existing slots, or 0. */
+/* A base among existing slots for one child, or 0. */
 static uint32_t
-find_base(const acdat_builder *builder, const uint16_t *labels,
-		  uint32_t count)
+find_single(acdat_builder *builder, uint32_t label)
 {
-	uint32_t	slot;
 	int			tries;
 
-	if (count == 1)
+	for (tries = SINGLE_TRIES; tries > 0; tries--)
 	{
-		slot = builder->free_first;
-		for (tries = SINGLE_TRIES; tries > 0 && slot != ACDAT_NONE; tries--)
-		{
-			if (!base_used(builder, slot ^ labels[0]))
-				return slot ^ labels[0];
-			slot = builder->states[slot].base;
-		}
-		return 0;
+		uint32_t	slot = builder->free_next;
+
+		if (slot == ACDAT_NONE)
+			slot = builder->free_first;
+		if (slot == ACDAT_NONE)
+			return 0;
+		if (!base_used(builder, slot ^ label))
+			return slot ^ label;
+		builder->free_next = builder->states[slot].base;
 	}
-	slot = builder->free_last;
+	return 0;
+}
+
+/* A base among existing slots for several children, or 0. */
+static uint32_t
+find_wide(const acdat_builder *builder, const uint16_t *labels,
+		  uint32_t count)
+{
+	uint32_t	slot = builder->free_last;
+	int			tries;
+
 	for (tries = WIDE_TRIES; tries > 0 && slot != ACDAT_NONE; tries--)
 	{
 		if (fits(builder, slot ^ labels[0], labels, count))
@@ -173,7 +187,8 @@ build_place(acdat_builder *builder, const uint16_t *labels, uint32_t count,
 {
 	uint32_t	i;
 
-	*base = find_base(builder, labels, count);
+	*base = count == 1 ? find_single(builder, labels[0]) :
+		find_wide(builder, labels, count);
 	if (*base == 0)
 	{
 		uint32_t	start = (uint32_t) builder->slots;
