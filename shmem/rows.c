@@ -192,7 +192,7 @@ version_row(TupleTableSlot *slot, bool want_content)
 	if (row->encoding < 0 ||
 		!acdat_case_parse(text_column(slot, "case_insensitive"),
 						  &row->options.case_insensitive) ||
-		!acdat_normalize_parse(text_column(slot, "normalize"),
+		!acdat_normalize_parse(text_column(slot, "normalization"),
 							   &row->options.normalize) ||
 		!acdat_boundary_parse(text_column(slot, "boundary"),
 							  &row->options.boundary))

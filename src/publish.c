@@ -65,7 +65,7 @@ resolve_options(FunctionCallInfo fcinfo, const AcdatVersionRow *current,
 	{
 		value = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NORMALIZE));
 		if (!acdat_normalize_parse(value, &options->normalize))
-			bad_option("normalize", value, "Use none, width or nfkc.");
+			bad_option("normalization", value, "Use none, width or nfkc.");
 	}
 	if (!PG_ARGISNULL(ARG_BOUNDARY))
 	{

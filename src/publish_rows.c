@@ -410,7 +410,7 @@ insert_version(const AcdatDictionaryRow *row, const AcdatContent *content,
 	add_argument(&arguments, BYTEAOID, PointerGetDatum(pack), false);
 	execute_as_owner("INSERT INTO acdat.dictionary_version (dictionary,"
 					 " version, publisher, patterns, pattern_bytes,"
-					 " case_insensitive, normalize, boundary, ignore,"
+					 " case_insensitive, normalization, boundary, ignore,"
 					 " encoding, source, source_path, content)"
 					 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
 					 " $12, $13)",

@@ -1,0 +1,521 @@
+/* sql/acdat_bgw--1.0.sql */
+
+\echo Use "CREATE EXTENSION acdat_bgw" to load this file. \quit
+
+/* ---- Types ---- */
+
+CREATE TYPE acdat.machine;
+
+CREATE FUNCTION acdat.machine_in(cstring) RETURNS acdat.machine
+	IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_machine_in';
+CREATE FUNCTION acdat.machine_out(acdat.machine) RETURNS cstring
+	IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_machine_out';
+CREATE FUNCTION acdat.machine_recv(internal) RETURNS acdat.machine
+	IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_machine_recv';
+CREATE FUNCTION acdat.machine_send(acdat.machine) RETURNS bytea
+	IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_machine_send';
+
+CREATE TYPE acdat.machine (
+	INPUT = acdat.machine_in,
+	OUTPUT = acdat.machine_out,
+	RECEIVE = acdat.machine_recv,
+	SEND = acdat.machine_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+COMMENT ON TYPE acdat.machine IS
+	'a compiled dictionary as a value: private to each process that scans with it, unlike a published one';
+
+CREATE TYPE acdat.match AS (
+	pattern_id bigint,
+	priority integer,
+	tag text,
+	byte_pos integer,
+	byte_len integer,
+	char_pos integer,
+	char_len integer
+);
+COMMENT ON TYPE acdat.match IS
+	'a match of a pattern; positions are 1-based and refer to the original value, those in characters are NULL for bytea';
+
+CREATE FUNCTION acdat.machine_info(machine acdat.machine,
+	OUT patterns bigint, OUT allow_patterns bigint, OUT states bigint,
+	OUT bytes bigint, OUT max_pattern_bytes bigint, OUT engine text,
+	OUT case_insensitive text, OUT normalization text, OUT boundary text,
+	OUT checksum text)
+	RETURNS record IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_machine_info_sql';
+COMMENT ON FUNCTION acdat.machine_info(acdat.machine) IS
+	'size, options and checksum of a machine; nothing of its patterns';
+
+/* ---- Compiling machine values ---- */
+
+CREATE FUNCTION acdat.compile_final(internal) RETURNS acdat.machine
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_final';
+COMMENT ON FUNCTION acdat.compile_final(internal) IS
+	'internal: ends the aggregate acdat.compile';
+
+CREATE FUNCTION acdat.compile_step(internal, text) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, text) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(text) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(text) IS
+	'compile patterns into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, text, bigint) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, text, bigint) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(text, bigint) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(text, bigint) IS
+	'compile patterns and ids into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, text, bigint, integer) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, text, bigint, integer) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(text, bigint, integer) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(text, bigint, integer) IS
+	'compile patterns, ids and priorities into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, text, bigint, integer, text) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, text, bigint, integer, text) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(text, bigint, integer, text) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(text, bigint, integer, text) IS
+	'compile patterns, ids, priorities and replacements into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, bytea) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, bytea) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(bytea) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(bytea) IS
+	'compile patterns into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, bytea, bigint) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, bytea, bigint) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(bytea, bigint) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(bytea, bigint) IS
+	'compile patterns and ids into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, bytea, bigint, integer) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, bytea, bigint, integer) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(bytea, bigint, integer) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(bytea, bigint, integer) IS
+	'compile patterns, ids and priorities into a machine value; NULL without rows';
+
+CREATE FUNCTION acdat.compile_step(internal, bytea, bigint, integer, bytea) RETURNS internal
+	IMMUTABLE LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_compile_step';
+COMMENT ON FUNCTION acdat.compile_step(internal, bytea, bigint, integer, bytea) IS
+	'internal: takes one pattern of the aggregate acdat.compile';
+CREATE AGGREGATE acdat.compile(bytea, bigint, integer, bytea) (
+	SFUNC = acdat.compile_step, STYPE = internal,
+	FINALFUNC = acdat.compile_final, FINALFUNC_MODIFY = READ_WRITE
+);
+COMMENT ON AGGREGATE acdat.compile(bytea, bigint, integer, bytea) IS
+	'compile patterns, ids, priorities and replacements into a machine value; NULL without rows';
+
+/* ---- Scanning ---- */
+
+CREATE FUNCTION acdat.contains(value text, dictionary text)
+	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(text, text) IS
+	'does any pattern of the dictionary occur?';
+
+CREATE FUNCTION acdat.contains(value bytea, dictionary text)
+	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(bytea, text) IS
+	'does any pattern of the dictionary occur?';
+
+CREATE FUNCTION acdat.count_matches(value text, dictionary text, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(text, text, text) IS
+	'number of matches of the dictionary under a policy';
+
+CREATE FUNCTION acdat.count_matches(value bytea, dictionary text, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(bytea, text, text) IS
+	'number of matches of the dictionary under a policy';
+
+CREATE FUNCTION acdat.match_ids(value text, dictionary text, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(text, text, text) IS
+	'distinct ids of the matching patterns of the dictionary, ascending';
+
+CREATE FUNCTION acdat.match_ids(value bytea, dictionary text, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(bytea, text, text) IS
+	'distinct ids of the matching patterns of the dictionary, ascending';
+
+CREATE FUNCTION acdat.first_match(value text, dictionary text, policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(text, text, text) IS
+	'the first match of the dictionary in the order of a policy, NULL if there is none';
+
+CREATE FUNCTION acdat.first_match(value bytea, dictionary text, policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(bytea, text, text) IS
+	'the first match of the dictionary in the order of a policy, NULL if there is none';
+
+CREATE FUNCTION acdat.matches(value text, dictionary text, policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(text, text, text) IS
+	'matches of the dictionary in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
+
+CREATE FUNCTION acdat.matches(value bytea, dictionary text, policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(bytea, text, text) IS
+	'matches of the dictionary in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
+
+CREATE FUNCTION acdat.replace(value text, dictionary text, policy text DEFAULT 'leftmost_longest')
+	RETURNS text STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(text, text, text) IS
+	'the value with each match of the dictionary replaced by its pattern''s replacement; the output is not scanned again';
+
+CREATE FUNCTION acdat.replace(value bytea, dictionary text, policy text DEFAULT 'leftmost_longest')
+	RETURNS bytea STABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(bytea, text, text) IS
+	'the value with each match of the dictionary replaced by its pattern''s replacement; the output is not scanned again';
+
+CREATE FUNCTION acdat.redact(value text, dictionary text,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text STABLE PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text, text, text, text) IS
+	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
+
+CREATE FUNCTION acdat.redact(value bytea, dictionary text,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS bytea STABLE PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(bytea, text, text, text) IS
+	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
+
+CREATE FUNCTION acdat.contains(value text, machine acdat.machine)
+	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(text, acdat.machine) IS
+	'does any pattern of the machine occur?';
+
+CREATE FUNCTION acdat.contains(value bytea, machine acdat.machine)
+	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(bytea, acdat.machine) IS
+	'does any pattern of the machine occur?';
+
+CREATE FUNCTION acdat.count_matches(value text, machine acdat.machine, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(text, acdat.machine, text) IS
+	'number of matches of the machine under a policy';
+
+CREATE FUNCTION acdat.count_matches(value bytea, machine acdat.machine, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(bytea, acdat.machine, text) IS
+	'number of matches of the machine under a policy';
+
+CREATE FUNCTION acdat.match_ids(value text, machine acdat.machine, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(text, acdat.machine, text) IS
+	'distinct ids of the matching patterns of the machine, ascending';
+
+CREATE FUNCTION acdat.match_ids(value bytea, machine acdat.machine, policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(bytea, acdat.machine, text) IS
+	'distinct ids of the matching patterns of the machine, ascending';
+
+CREATE FUNCTION acdat.first_match(value text, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(text, acdat.machine, text) IS
+	'the first match of the machine in the order of a policy, NULL if there is none';
+
+CREATE FUNCTION acdat.first_match(value bytea, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(bytea, acdat.machine, text) IS
+	'the first match of the machine in the order of a policy, NULL if there is none';
+
+CREATE FUNCTION acdat.matches(value text, machine acdat.machine, policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(text, acdat.machine, text) IS
+	'matches of the machine in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
+
+CREATE FUNCTION acdat.matches(value bytea, machine acdat.machine, policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(bytea, acdat.machine, text) IS
+	'matches of the machine in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
+
+CREATE FUNCTION acdat.replace(value text, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
+	RETURNS text IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(text, acdat.machine, text) IS
+	'the value with each match of the machine replaced by its pattern''s replacement; the output is not scanned again';
+
+CREATE FUNCTION acdat.replace(value bytea, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
+	RETURNS bytea IMMUTABLE STRICT PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(bytea, acdat.machine, text) IS
+	'the value with each match of the machine replaced by its pattern''s replacement; the output is not scanned again';
+
+CREATE FUNCTION acdat.redact(value text, machine acdat.machine,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text IMMUTABLE PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text, acdat.machine, text, text) IS
+	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
+
+CREATE FUNCTION acdat.redact(value bytea, machine acdat.machine,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS bytea IMMUTABLE PARALLEL SAFE COST 50
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(bytea, acdat.machine, text, text) IS
+	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
+/* ---- Publishing ---- */
+
+CREATE TABLE acdat.dictionary (
+	id uuid PRIMARY KEY,
+	name text NOT NULL UNIQUE,
+	owner name NOT NULL,
+	reader name,
+	cluster boolean NOT NULL DEFAULT false,
+	keep_versions integer NOT NULL DEFAULT 3,
+	version bigint NOT NULL,
+	revision bigint NOT NULL
+);
+COMMENT ON TABLE acdat.dictionary IS
+	'dictionaries of this database, one row each: the durable truth that shared memory is a cache of; changed through acdat.publish() and its kin';
+COMMENT ON COLUMN acdat.dictionary.owner IS 'name of the role that may change the dictionary and read its patterns';
+COMMENT ON COLUMN acdat.dictionary.reader IS 'name of the role whose members may scan, public for everybody, NULL for the owner only';
+COMMENT ON COLUMN acdat.dictionary.cluster IS 'usable by name from every database of the cluster';
+COMMENT ON COLUMN acdat.dictionary.version IS 'number of the current version';
+COMMENT ON COLUMN acdat.dictionary.revision IS 'grows with every change of the row';
+
+CREATE TABLE acdat.dictionary_version (
+	dictionary uuid NOT NULL,
+	version bigint NOT NULL,
+	publisher name NOT NULL,
+	published_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	patterns bigint NOT NULL,
+	pattern_bytes bigint NOT NULL,
+	case_insensitive text NOT NULL,
+	normalization text NOT NULL,
+	boundary text NOT NULL,
+	ignore text NOT NULL,
+	encoding text NOT NULL,
+	source text,
+	source_path text,
+	content bytea NOT NULL,
+	PRIMARY KEY (dictionary, version)
+);
+COMMENT ON TABLE acdat.dictionary_version IS
+	'kept versions of dictionaries with their patterns as one compressed value';
+COMMENT ON COLUMN acdat.dictionary_version.source IS 'the query it was published from, NULL for an array';
+COMMENT ON COLUMN acdat.dictionary_version.content IS 'the patterns; read them with acdat.patterns()';
+
+REVOKE ALL ON acdat.dictionary, acdat.dictionary_version FROM PUBLIC;
+
+SELECT pg_catalog.pg_extension_config_dump('acdat.dictionary', '');
+SELECT pg_catalog.pg_extension_config_dump('acdat.dictionary_version', '');
+
+CREATE FUNCTION acdat.notify_change() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_notify_change';
+COMMENT ON FUNCTION acdat.notify_change() IS
+	'has changes of the tables that did not come through publish() loaded at commit';
+REVOKE ALL ON FUNCTION acdat.notify_change() FROM PUBLIC;
+
+CREATE TRIGGER notify_change AFTER INSERT OR UPDATE OR DELETE ON acdat.dictionary
+	FOR EACH ROW EXECUTE FUNCTION acdat.notify_change();
+CREATE TRIGGER notify_truncate AFTER TRUNCATE ON acdat.dictionary
+	FOR EACH STATEMENT EXECUTE FUNCTION acdat.notify_change();
+CREATE TRIGGER notify_change AFTER INSERT OR UPDATE OR DELETE ON acdat.dictionary_version
+	FOR EACH ROW EXECUTE FUNCTION acdat.notify_change();
+ALTER TABLE acdat.dictionary ENABLE ALWAYS TRIGGER notify_change;
+ALTER TABLE acdat.dictionary ENABLE ALWAYS TRIGGER notify_truncate;
+ALTER TABLE acdat.dictionary_version ENABLE ALWAYS TRIGGER notify_change;
+
+CREATE FUNCTION acdat.publish(name text, query text,
+	case_insensitive text DEFAULT NULL, normalization text DEFAULT NULL,
+	boundary text DEFAULT NULL, ignore text DEFAULT NULL,
+	reader text DEFAULT NULL, cluster boolean DEFAULT NULL,
+	allow_empty boolean DEFAULT NULL, keep_versions integer DEFAULT NULL)
+	RETURNS bigint VOLATILE PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_publish_query';
+COMMENT ON FUNCTION acdat.publish(text, text, text, text, text, text, text, boolean, boolean, integer) IS
+	'publish the next version of a dictionary from a query with a column pattern and optionally id, priority, replacement, tag, allow; options left out stay as they are; returns the version';
+
+CREATE FUNCTION acdat.publish(name text, patterns text[],
+	case_insensitive text DEFAULT NULL, normalization text DEFAULT NULL,
+	boundary text DEFAULT NULL, ignore text DEFAULT NULL,
+	reader text DEFAULT NULL, cluster boolean DEFAULT NULL,
+	allow_empty boolean DEFAULT NULL, keep_versions integer DEFAULT NULL)
+	RETURNS bigint VOLATILE PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_publish_array';
+COMMENT ON FUNCTION acdat.publish(text, text[], text, text, text, text, text, boolean, boolean, integer) IS
+	'publish the next version of a dictionary from an array of patterns; ids are their positions; returns the version';
+
+REVOKE ALL ON FUNCTION
+	acdat.publish(text, text, text, text, text, text, text, boolean, boolean, integer),
+	acdat.publish(text, text[], text, text, text, text, text, boolean, boolean, integer)
+	FROM PUBLIC;
+
+CREATE FUNCTION acdat.republish(name text)
+	RETURNS bigint VOLATILE STRICT PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_republish';
+COMMENT ON FUNCTION acdat.republish(text) IS
+	'run the stored query of a dictionary again, as its owner, and publish the result; returns the version';
+
+CREATE FUNCTION acdat.rollback(name text, version bigint)
+	RETURNS bigint VOLATILE STRICT PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_rollback';
+COMMENT ON FUNCTION acdat.rollback(text, bigint) IS
+	'publish a kept version of a dictionary again, with its options, as a new version; returns the version';
+
+CREATE FUNCTION acdat.drop_dictionary(name text)
+	RETURNS void VOLATILE STRICT PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_drop_dictionary';
+COMMENT ON FUNCTION acdat.drop_dictionary(text) IS
+	'drop a dictionary with all its versions';
+
+CREATE FUNCTION acdat.rename_dictionary(name text, new_name text)
+	RETURNS void VOLATILE STRICT PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_rename_dictionary';
+COMMENT ON FUNCTION acdat.rename_dictionary(text, text) IS
+	'give a dictionary another name';
+
+CREATE FUNCTION acdat.set_reader(name text, reader text)
+	RETURNS void VOLATILE PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_set_reader';
+COMMENT ON FUNCTION acdat.set_reader(text, text) IS
+	'let the members of a role (public: everybody, NULL: the owner only) scan with a dictionary';
+
+CREATE FUNCTION acdat.patterns(name text, version bigint DEFAULT NULL,
+	OUT pattern text, OUT pattern_bytes bytea, OUT id bigint,
+	OUT priority integer, OUT replacement text, OUT tag text,
+	OUT allow boolean)
+	RETURNS SETOF record STABLE PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_patterns';
+COMMENT ON FUNCTION acdat.patterns(text, bigint) IS
+	'the patterns of a kept version (default: the current one) of a dictionary, for its owner only';
+
+/* ---- Views ---- */
+
+CREATE FUNCTION acdat.registry_entries(
+	OUT database_id oid, OUT dictionary name, OUT dictionary_id uuid,
+	OUT version bigint, OUT revision bigint, OUT state text,
+	OUT bytes bigint, OUT segment text, OUT mapped_by integer, OUT xid xid,
+	OUT error text, OUT cluster boolean, OUT patterns bigint,
+	OUT since timestamptz)
+	RETURNS SETOF record VOLATILE PARALLEL RESTRICTED
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_registry_entries';
+COMMENT ON FUNCTION acdat.registry_entries() IS
+	'what shared memory knows of dictionaries; see the view acdat.generations';
+
+CREATE FUNCTION acdat.worker_processes(
+	OUT kind text, OUT pid integer, OUT database_id oid, OUT state text,
+	OUT since timestamptz, OUT error text)
+	RETURNS SETOF record VOLATILE PARALLEL RESTRICTED
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_worker_processes';
+COMMENT ON FUNCTION acdat.worker_processes() IS
+	'the background processes; see the view acdat.worker';
+
+CREATE VIEW acdat.generations AS
+	SELECT b.datname AS database, e.dictionary, e.dictionary_id, e.version,
+		e.revision, e.state, e.bytes, e.segment, e.mapped_by, e.xid, e.error,
+		e.cluster, e.patterns, e.since
+	FROM acdat.registry_entries() e
+	LEFT JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) e.database_id;
+COMMENT ON VIEW acdat.generations IS
+	'states of dictionaries in shared memory, of the whole cluster, with the machine, its segment and the number of processes that map it';
+
+CREATE VIEW acdat.worker AS
+	SELECT w.kind, w.pid, b.datname AS database, w.state, w.since, w.error
+	FROM acdat.worker_processes() w
+	LEFT JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) w.database_id;
+COMMENT ON VIEW acdat.worker IS
+	'the launcher, loaders and compile jobs, running and queued';
+
+CREATE VIEW acdat.dictionaries AS
+	SELECT d.name, d.id, d.owner, d.reader, d.cluster, d.version, v.patterns,
+		v.pattern_bytes, v.case_insensitive, v.normalization, v.boundary,
+		v.ignore, d.keep_versions, v.published_at, e.bytes, e.state
+	FROM acdat.dictionary d
+	LEFT JOIN acdat.dictionary_version v
+		ON v.dictionary OPERATOR(pg_catalog.=) d.id
+		AND v.version OPERATOR(pg_catalog.=) d.version
+	LEFT JOIN acdat.registry_entries() e
+		ON e.dictionary_id OPERATOR(pg_catalog.=) d.id
+		AND e.revision OPERATOR(pg_catalog.=) d.revision
+		AND e.database_id OPERATOR(pg_catalog.=) (SELECT b.oid FROM pg_catalog.pg_database b
+			WHERE b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())
+		AND e.state OPERATOR(pg_catalog.<>) 'aborted';
+COMMENT ON VIEW acdat.dictionaries IS
+	'dictionaries of this database with their options and the state of the current version';
+
+CREATE VIEW acdat.versions AS
+	SELECT d.name, v.version,
+		v.version OPERATOR(pg_catalog.=) d.version AS current,
+		v.publisher, v.published_at, v.patterns, v.pattern_bytes,
+		v.case_insensitive, v.normalization, v.boundary, v.ignore, v.encoding,
+		CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r
+			WHERE r.rolname OPERATOR(pg_catalog.=) d.owner
+			AND pg_catalog.pg_has_role(r.oid, 'USAGE'))
+			THEN v.source END AS source
+	FROM acdat.dictionary d
+	JOIN acdat.dictionary_version v
+		ON v.dictionary OPERATOR(pg_catalog.=) d.id;
+COMMENT ON VIEW acdat.versions IS
+	'kept versions of the dictionaries of this database; the query is shown to the owner only';
+
+GRANT USAGE ON SCHEMA acdat TO PUBLIC;
+GRANT SELECT ON acdat.generations, acdat.worker, acdat.dictionaries, acdat.versions TO PUBLIC;

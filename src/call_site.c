@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * call_site.c
+ *	  What every scanning function does with its arguments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "src/call_site.h"
+#include "src/guc.h"
+#include "src/pgcompat.h"
+
+void
+acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
+{
+	Oid		   *types;
+	int			count;
+
+	(void) get_func_signature(flinfo->fn_oid, &types, &count);
+	Assert(count >= 2);
+	site->is_text = (types[0] == TEXTOID);
+	site->is_machine = (types[1] != TEXTOID);
+	pfree(types);
+}
+
+AcdatCallSite *
+acdat_call_site(FunctionCallInfo fcinfo)
+{
+	AcdatCallSite *site = fcinfo->flinfo->fn_extra;
+
+	if (likely(site != NULL))
+		return site;
+	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+								  sizeof(AcdatCallSite));
+	acdat_site_initialize(site, fcinfo->flinfo);
+	fcinfo->flinfo->fn_extra = site;
+	return site;
+}
+
+/* A text value can only be scanned for patterns of its own encoding. */
+static void
+check_encoding(const AcdatMachineRef *ref)
+{
+	bool		utf8 = (GetDatabaseEncoding() == PG_UTF8);
+
+	if (utf8 == (ref->info.options.encoding == ACDAT_ENCODING_UTF8))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("dictionary does not fit the encoding of this database"),
+			 errdetail("It was made for %s, the database has encoding %s.",
+					   utf8 ? "bytes" : "UTF8", GetDatabaseEncodingName()),
+			 errhint("Scan bytea values, or make the dictionary from text patterns in a database of this encoding.")));
+}
+
+const AcdatMachineRef *
+acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
+{
+	const AcdatMachineRef *ref;
+
+	if (site->is_machine)
+		ref = acdat_private_machine(&site->machine, PG_GETARG_DATUM(1));
+	else
+	{
+		text	   *name = PG_GETARG_TEXT_PP(1);
+
+		ref = acdat_lookup(&site->lookup, VARDATA_ANY(name),
+						   VARSIZE_ANY_EXHDR(name));
+	}
+	if (site->is_text)
+		check_encoding(ref);
+	return ref;
+}
+
+acdat_policy
+acdat_site_policy(AcdatCallSite *site, FunctionCallInfo fcinfo)
+{
+	text	   *word = PG_GETARG_TEXT_PP(2);
+	Size		len = VARSIZE_ANY_EXHDR(word);
+
+	if (len == site->policy_len &&
+		memcmp(site->policy_word, VARDATA_ANY(word), len) == 0)
+		return site->policy;
+	if (len == 0 || len >= ACDAT_WORD_BYTES ||
+		!acdat_policy_parse(text_to_cstring(word), &site->policy) ||
+		site->policy == ACDAT_MERGED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized match policy: \"%s\"",
+						text_to_cstring(word)),
+				 errhint("Use all_overlapping, leftmost_longest or leftmost_first.")));
+	memcpy(site->policy_word, VARDATA_ANY(word), len);
+	site->policy_len = (uint32) len;
+	return site->policy;
+}
+
+void
+acdat_raise_scan_error(acdat_status status)
+{
+	if (status == ACDAT_OK)
+		return;
+	if (status == ACDAT_OUTPUT_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("result exceeds the output limit"),
+				 errdetail("At most %d kB are allowed.",
+						   acdat_guc_max_output_kb),
+				 errhint("Increase acdat_bgw.max_output_bytes.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg("could not scan the value: %s",
+					acdat_status_text(status))));
+}
+
+void
+acdat_max_matches_error(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("value has more than %d matches", acdat_guc_max_matches),
+			 errhint("Increase acdat_bgw.max_matches.")));
+}

@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * call_site.h
+ *	  What every scanning function does with its arguments.
+ *
+ * Each SQL function exists for text and bytea values, and for dictionary
+ * names and machine values; one C function serves all four.  Which one it is
+ * is read from the function's signature once per call site.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ACDAT_CALL_SITE_H
+#define ACDAT_CALL_SITE_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "src/lookup.h"
+#include "src/machine_cache.h"
+
+/* The longest spelling of a policy or style that is kept. */
+#define ACDAT_WORD_BYTES 24
+
+/* Kept in fn_extra, for the life of the call site. */
+typedef struct AcdatCallSite
+{
+	bool		is_text;		/* the value, as opposed to bytea */
+	bool		is_machine;		/* the second argument, as opposed to a name */
+	AcdatLookupCache lookup;
+	AcdatMachineSite machine;
+
+	/* the policy given last, as spelled and parsed */
+	uint32		policy_len;		/* 0 = none */
+	char		policy_word[ACDAT_WORD_BYTES];
+	acdat_policy policy;
+} AcdatCallSite;
+
+/* Fill a site from the function's signature; memory is zeroed. */
+extern void acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo);
+
+/* The site of this call, made at the first call. */
+extern AcdatCallSite *acdat_call_site(FunctionCallInfo fcinfo);
+
+/*
+ * The machine argument number 1 stands for, fit for the value's type; raises
+ * if there is none.
+ */
+extern const AcdatMachineRef *acdat_site_machine(AcdatCallSite *site,
+												 FunctionCallInfo fcinfo);
+
+/* The policy given as argument number 2; raises on an unknown word. */
+extern acdat_policy acdat_site_policy(AcdatCallSite *site,
+									  FunctionCallInfo fcinfo);
+
+/* Raise what a scan or a rewrite reports, but ACDAT_OK. */
+extern void acdat_raise_scan_error(acdat_status status);
+
+/* Raise for more than acdat_bgw.max_matches matches. */
+extern void acdat_max_matches_error(void) pg_attribute_noreturn();
+
+#endif							/* ACDAT_CALL_SITE_H */

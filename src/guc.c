@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * guc.c
+ *	  Settings, with their units, ranges and who may change them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "src/guc.h"
+
+int			acdat_guc_max_dictionaries = 256;
+int			acdat_guc_max_memory = 1024;
+int			acdat_guc_naptime = 10;
+int			acdat_guc_max_loaders = 2;
+int			acdat_guc_max_compilers = 2;
+int			acdat_guc_load_timeout = 30000;
+int			acdat_guc_max_pattern_bytes = 65536;
+int			acdat_guc_max_matches = 10000000;
+int			acdat_guc_max_output_kb = 1024 * 1024 - 1;
+char	   *acdat_guc_cluster_publisher = NULL;
+
+/* Settings of the launcher and of shared memory: server-wide. */
+static void
+define_server_gucs(bool preloading)
+{
+	/* The size of the registry is fixed when the server starts. */
+	if (preloading)
+		DefineCustomIntVariable("acdat_bgw.max_dictionaries",
+								"Sets the number of dictionaries shared memory has room for.",
+								"Eight states of each can exist at a time, superseded ones that a snapshot still needs included.",
+								&acdat_guc_max_dictionaries, 256, 1, 10000,
+								PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.max_memory",
+							"Sets the most shared memory that compiled dictionaries may take.",
+							"0 means no limit. Lowering it below what is in use keeps what is loaded and refuses more.",
+							&acdat_guc_max_memory, 1024, 0, INT_MAX / 2,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.naptime",
+							"Sets the time between looks at the dictionary tables of each database.",
+							"It bounds the delay of rows that arrive without a publish, as on a standby.",
+							&acdat_guc_naptime, 10, 1, 86400,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.max_loaders",
+							"Sets the number of databases that are loaded at the same time.",
+							NULL,
+							&acdat_guc_max_loaders, 2, 1, 64,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.max_compilers",
+							"Sets the number of large dictionaries that are compiled at the same time.",
+							"Small ones are compiled by the launcher itself; with 0, all are.",
+							&acdat_guc_max_compilers, 2, 0, 32,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.max_pattern_bytes",
+							"Sets the longest pattern that can be published.",
+							NULL,
+							&acdat_guc_max_pattern_bytes, 65536, 1, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_BYTE, NULL, NULL, NULL);
+	DefineCustomStringVariable("acdat_bgw.cluster_publisher",
+							   "Sets the role whose members may publish cluster-wide dictionaries.",
+							   "Empty means superusers only.",
+							   &acdat_guc_cluster_publisher, "",
+							   PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+/* Limits of single calls: anybody's own business. */
+static void
+define_session_gucs(void)
+{
+	DefineCustomIntVariable("acdat_bgw.load_timeout",
+							"Sets how long a call waits for a dictionary that is being loaded.",
+							NULL,
+							&acdat_guc_load_timeout, 30000, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.max_matches",
+							"Sets the most matches one call returns before it fails.",
+							NULL,
+							&acdat_guc_max_matches, 10000000, 1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("acdat_bgw.max_output_bytes",
+							"Sets the largest result of replace() and redact().",
+							NULL,
+							&acdat_guc_max_output_kb, 1024 * 1024 - 1, 1,
+							1024 * 1024 - 1,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+}
+
+void
+acdat_define_gucs(bool preloading)
+{
+	define_server_gucs(preloading);
+	define_session_gucs();
+	MarkGUCPrefixReserved("acdat_bgw");
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * guc.h
+ *	  Settings.  Those that shared state depends on are declared in
+ *	  shmem/settings.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ACDAT_GUC_H
+#define ACDAT_GUC_H
+
+#include "postgres.h"
+
+#include "shmem/settings.h"
+
+extern int	acdat_guc_max_matches;
+extern int	acdat_guc_max_output_kb;
+extern char *acdat_guc_cluster_publisher;
+
+/* Define all settings; preloading: those of the postmaster too. */
+extern void acdat_define_gucs(bool preloading);
+
+#endif							/* ACDAT_GUC_H */

@@ -1,0 +1,217 @@
+/*-------------------------------------------------------------------------
+ *
+ * machine_cache.c
+ *	  Private machines: those that come as values of type acdat.machine.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "utils/memutils.h"
+
+#include "shmem/core_support.h"
+#include "src/core/image.h"
+#include "src/machine_cache.h"
+#include "src/pgcompat.h"
+
+typedef struct CachedMachine
+{
+	uint64		serial;			/* 0 = free; never reused */
+	uint64		used;			/* clock of the last use */
+	int			pins;
+	uint64		checksum[2];
+	Size		size;
+	MemoryContext context;		/* holds image and scan */
+	AcdatMachineRef ref;
+} CachedMachine;
+
+static CachedMachine cache[ACDAT_PRIVATE_MACHINES];
+static uint64 next_serial = 1;
+static uint64 clock = 0;
+
+static void
+corrupt_value(const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("value of type acdat.machine is not usable: %s", why),
+			 errhint("Compile it again.")));
+}
+
+/* The place for another machine: a free one, or the one used least. */
+static CachedMachine *
+victim(void)
+{
+	CachedMachine *oldest = NULL;
+	int			i;
+
+	for (i = 0; i < ACDAT_PRIVATE_MACHINES; i++)
+	{
+		CachedMachine *entry = &cache[i];
+
+		if (entry->serial == 0)
+			return entry;
+		if (entry->pins == 0 && (oldest == NULL || entry->used < oldest->used))
+			oldest = entry;
+	}
+	if (oldest == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("more than %d machines are being scanned with at the same time",
+						ACDAT_PRIVATE_MACHINES)));
+	oldest->serial = 0;
+	MemoryContextDelete(oldest->context);
+	oldest->context = NULL;
+	return oldest;
+}
+
+/* Open the image in entry->context and make it ready. */
+static void
+open_entry(CachedMachine *entry, const void *image, Size size)
+{
+	acdat_hooks hooks = acdat_pg_hooks(entry->context);
+	uint64		checksum[2];
+	acdat_status status;
+
+	status = acdat_open_trusted(&entry->ref.machine, image, size);
+	if (status == ACDAT_VERSION_MISMATCH)
+		corrupt_value("it was made by another version of the extension");
+	if (status != ACDAT_OK)
+		corrupt_value(acdat_status_text(status));
+	acdat_image_checksum(image, entry->ref.machine.size, checksum);
+	acdat_machine_describe(&entry->ref.machine, &entry->ref.info);
+	if (checksum[0] != entry->ref.info.checksum[0] ||
+		checksum[1] != entry->ref.info.checksum[1])
+		corrupt_value("its checksum does not match");
+	entry->checksum[0] = checksum[0];
+	entry->checksum[1] = checksum[1];
+	entry->size = size;
+	entry->ref.scan = MemoryContextAllocHuge(entry->context,
+											 acdat_scan_size(&entry->ref.machine));
+	acdat_scan_init(entry->ref.scan, &entry->ref.machine, &hooks);
+}
+
+/* Detoast a value into the cache. */
+static CachedMachine *
+load_value(Datum value)
+{
+	CachedMachine *entry = victim();
+	struct varlena *detoasted;
+	void	   *image;
+	Size		size;
+
+	detoasted = PG_DETOAST_DATUM_PACKED(value);
+	size = VARSIZE_ANY_EXHDR(detoasted);
+	entry->context = AllocSetContextCreate(TopMemoryContext,
+										   "acdat_bgw private machine",
+										   ALLOCSET_START_SMALL_SIZES);
+	PG_TRY();
+	{
+		/* the image needs alignment that a datum does not have */
+		image = MemoryContextAllocHuge(entry->context, size + 1);
+		memcpy(image, VARDATA_ANY(detoasted), size);
+		open_entry(entry, image, size);
+	}
+	PG_CATCH();
+	{
+		MemoryContextDelete(entry->context);
+		entry->context = NULL;
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if ((Pointer) detoasted != DatumGetPointer(value))
+		pfree(detoasted);
+	entry->pins = 0;
+	entry->serial = next_serial++;
+	return entry;
+}
+
+/* The cached machine with the content a header announces, or NULL. */
+static CachedMachine *
+find_content(const acdat_image_header *header)
+{
+	int			i;
+
+	for (i = 0; i < ACDAT_PRIVATE_MACHINES; i++)
+	{
+		CachedMachine *entry = &cache[i];
+
+		if (entry->serial != 0 && entry->size == header->image_size &&
+			entry->checksum[0] == header->checksum[0] &&
+			entry->checksum[1] == header->checksum[1])
+			return entry;
+	}
+	return NULL;
+}
+
+/* Read just the header of a value. */
+static void
+read_header(struct varlena *value, acdat_image_header *header)
+{
+	struct varlena *slice = value;
+	bool		sliced = false;
+
+	if (VARATT_IS_EXTENDED(value) && !VARATT_IS_SHORT(value))
+	{
+		slice = detoast_attr_slice(value, 0, sizeof(*header));
+		sliced = true;
+	}
+	if (VARSIZE_ANY_EXHDR(slice) < sizeof(*header))
+		corrupt_value("it is too short");
+	memcpy(header, VARDATA_ANY(slice), sizeof(*header));
+	if (sliced)
+		pfree(slice);
+}
+
+const AcdatMachineRef *
+acdat_private_machine(AcdatMachineSite *site, Datum datum)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	bool		external = VARATT_IS_EXTERNAL_ONDISK(value);
+	struct varatt_external pointer;
+	acdat_image_header header;
+	CachedMachine *entry;
+
+	if (external)
+	{
+		VARATT_EXTERNAL_GET_POINTER(pointer, value);
+		if (site->serial != 0 && site->external &&
+			cache[site->index].serial == site->serial &&
+			site->toast_value == pointer.va_valueid &&
+			site->toast_relation == pointer.va_toastrelid &&
+			site->raw_size == pointer.va_rawsize)
+		{
+			cache[site->index].used = ++clock;
+			return &cache[site->index].ref;
+		}
+	}
+	read_header(value, &header);
+	entry = find_content(&header);
+	if (entry == NULL)
+		entry = load_value(datum);
+	entry->used = ++clock;
+	site->serial = entry->serial;
+	site->index = (int) (entry - cache);
+	site->external = external;
+	if (external)
+	{
+		site->toast_relation = pointer.va_toastrelid;
+		site->toast_value = pointer.va_valueid;
+		site->raw_size = pointer.va_rawsize;
+	}
+	return &entry->ref;
+}
+
+void
+acdat_private_pin(const AcdatMachineSite *site)
+{
+	cache[site->index].pins++;
+}
+
+void
+acdat_private_unpin(const AcdatMachineSite *site)
+{
+	if (cache[site->index].serial == site->serial)
+		cache[site->index].pins--;
+}

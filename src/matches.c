@@ -1,0 +1,222 @@
+/*-------------------------------------------------------------------------
+ *
+ * matches.c
+ *	  first_match() and matches(): matches with their positions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "shmem/core_support.h"
+#include "src/call_site.h"
+#include "src/core/text.h"
+#include "src/guc.h"
+#include "src/pgcompat.h"
+
+PG_FUNCTION_INFO_V1(acdat_first_match);
+PG_FUNCTION_INFO_V1(acdat_matches);
+
+#define MATCH_COLUMNS 7
+
+/*
+ * A call site that hands out matches.  While a set is being returned it has
+ * a scan of its own, since other calls may come between.
+ */
+typedef struct MatchSite
+{
+	AcdatCallSite site;			/* must be first: see acdat_call_site() */
+	TupleDesc	desc;
+
+	/* the scan, kept from set to set while the machine stays the same */
+	acdat_scan *scan;
+	Size		scan_size;
+
+	/* the set being returned */
+	bool		active;
+	bool		pinned;
+	const AcdatMachineRef *ref;
+	const unsigned char *text;
+	int64		returned;
+	uint64		counted;		/* characters are counted up to this byte */
+	int64		chars;			/* characters before it */
+} MatchSite;
+
+static MatchSite *
+match_site(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	MatchSite  *site = flinfo->fn_extra;
+	MemoryContext old;
+	TupleDesc	desc;
+
+	if (site != NULL)
+		return site;
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	old = MemoryContextSwitchTo(flinfo->fn_mcxt);
+	site = palloc0(sizeof(MatchSite));
+	site->desc = BlessTupleDesc(CreateTupleDescCopy(desc));
+	MemoryContextSwitchTo(old);
+	acdat_site_initialize(&site->site, flinfo);
+	flinfo->fn_extra = site;
+	return site;
+}
+
+/* Make a scan over the value, in memory of the call site. */
+static void
+begin_scan(MatchSite *site, FunctionCallInfo fcinfo, text *value)
+{
+	acdat_policy policy = acdat_site_policy(&site->site, fcinfo);
+	const AcdatMachineRef *ref = acdat_site_machine(&site->site, fcinfo);
+	acdat_hooks hooks = acdat_pg_hooks(CurrentMemoryContext);
+	Size		size = acdat_scan_size(&ref->machine);
+
+	if (size > site->scan_size)
+	{
+		if (site->scan != NULL)
+			pfree(site->scan);
+		site->scan_size = 0;
+		site->scan = MemoryContextAllocHuge(fcinfo->flinfo->fn_mcxt, size);
+		site->scan_size = size;
+	}
+	acdat_scan_init(site->scan, &ref->machine, &hooks);
+	site->ref = ref;
+	site->text = (const unsigned char *) VARDATA_ANY(value);
+	site->returned = 0;
+	site->counted = 0;
+	site->chars = 0;
+	acdat_scan_start(site->scan, policy, site->text,
+					 VARSIZE_ANY_EXHDR(value), true);
+}
+
+/* A match as a row; starts come in ascending order. */
+static Datum
+match_row(MatchSite *site, const acdat_match *match)
+{
+	const acdat_machine *machine = &site->ref->machine;
+	acdat_encoding encoding = site->ref->info.options.encoding;
+	Datum		values[MATCH_COLUMNS];
+	bool		nulls[MATCH_COLUMNS] = {0};
+	const char *tag;
+	size_t		tag_len;
+
+	values[0] = Int64GetDatum(acdat_pattern_id(machine, match->pattern));
+	values[1] = Int32GetDatum(acdat_pattern_priority(machine, match->pattern));
+	tag = acdat_pattern_tag(machine, match->pattern, &tag_len);
+	if (tag != NULL)
+		values[2] = PointerGetDatum(cstring_to_text_with_len(tag,
+															 (int) tag_len));
+	nulls[2] = (tag == NULL);
+	values[3] = Int32GetDatum((int32) match->start + 1);
+	values[4] = Int32GetDatum((int32) (match->end - match->start));
+	nulls[5] = nulls[6] = !site->site.is_text;
+	if (site->site.is_text)
+	{
+		site->chars += acdat_count_chars(encoding, site->text + site->counted,
+										 match->start - site->counted);
+		site->counted = match->start;
+		values[5] = Int32GetDatum((int32) site->chars + 1);
+		values[6] = Int32GetDatum((int32) acdat_count_chars(encoding,
+															site->text + match->start,
+															match->end - match->start));
+	}
+	return HeapTupleGetDatum(heap_form_tuple(site->desc, values, nulls));
+}
+
+/* first_match(value, dictionary | machine, policy) returns acdat.match */
+Datum
+acdat_first_match(PG_FUNCTION_ARGS)
+{
+	MatchSite  *site = match_site(fcinfo);
+	text	   *value = PG_GETARG_TEXT_PP(0);
+	acdat_match match;
+	acdat_status status;
+
+	begin_scan(site, fcinfo, value);
+	status = acdat_scan_next(site->scan, &match);
+	if (status == ACDAT_END)
+		PG_RETURN_NULL();
+	acdat_raise_scan_error(status);
+	PG_RETURN_DATUM(match_row(site, &match));
+}
+
+/* The set is over, at its end or because the executor wants no more. */
+static void
+end_set(Datum arg)
+{
+	MatchSite  *site = (MatchSite *) DatumGetPointer(arg);
+
+	site->active = false;
+	if (site->pinned)
+		acdat_private_unpin(&site->site.machine);
+	site->pinned = false;
+}
+
+static void
+begin_set(MatchSite *site, FunctionCallInfo fcinfo, ReturnSetInfo *result)
+{
+	MemoryContext old;
+	text	   *value;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_ValuePerCall) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+
+	/* A detoasted copy must last for the whole set. */
+	old = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	value = PG_GETARG_TEXT_PP(0);
+	MemoryContextSwitchTo(old);
+	begin_scan(site, fcinfo, value);
+}
+
+/*
+ * matches(value, dictionary | machine, policy) returns setof acdat.match, one
+ * per call, so that a LIMIT ends the scan
+ */
+Datum
+acdat_matches(PG_FUNCTION_ARGS)
+{
+	MatchSite  *site = match_site(fcinfo);
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	acdat_match match;
+	acdat_status status;
+
+	if (!site->active)
+		begin_set(site, fcinfo, result);
+	status = acdat_scan_next(site->scan, &match);
+	if (status == ACDAT_OK)
+	{
+		if (!site->active)
+		{
+			site->active = true;
+			if (site->site.is_machine)
+			{
+				acdat_private_pin(&site->site.machine);
+				site->pinned = true;
+			}
+			RegisterExprContextCallback(result->econtext, end_set,
+										PointerGetDatum(site));
+		}
+		if (++site->returned > acdat_guc_max_matches)
+			acdat_max_matches_error();
+		result->isDone = ExprMultipleResult;
+		PG_RETURN_DATUM(match_row(site, &match));
+	}
+	if (site->active)
+	{
+		UnregisterExprContextCallback(result->econtext, end_set,
+									  PointerGetDatum(site));
+		end_set(PointerGetDatum(site));
+	}
+	acdat_raise_scan_error(status == ACDAT_END ? ACDAT_OK : status);
+	result->isDone = ExprEndResult;
+	PG_RETURN_NULL();
+}
