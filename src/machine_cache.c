@@ -96,7 +96,7 @@ open_entry(CachedMachine *entry, const void *image, Size size)
 static CachedMachine *
 load_value(Datum value)
 {
-	CachedMachine *entry = victim();
+	CachedMachine *const entry = victim();
 	struct varlena *detoasted;
 	void	   *image;
 	Size		size;
@@ -152,7 +152,7 @@ read_header(struct varlena *value, acdat_image_header *header)
 	struct varlena *slice = value;
 	bool		sliced = false;
 
-	if (VARATT_IS_EXTENDED(value) && !VARATT_IS_SHORT(value))
+	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
 	{
 		slice = detoast_attr_slice(value, 0, sizeof(*header));
 		sliced = true;
