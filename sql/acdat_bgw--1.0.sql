@@ -47,7 +47,7 @@ CREATE FUNCTION acdat.machine_info(machine acdat.machine,
 	OUT patterns bigint, OUT allow_patterns bigint, OUT states bigint,
 	OUT bytes bigint, OUT max_pattern_bytes bigint, OUT engine text,
 	OUT case_insensitive text, OUT normalization text, OUT boundary text,
-	OUT checksum text)
+	OUT ignore text, OUT encoding text, OUT checksum text)
 	RETURNS record IMMUTABLE STRICT PARALLEL SAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_machine_info_sql';
 COMMENT ON FUNCTION acdat.machine_info(acdat.machine) IS

@@ -15,6 +15,7 @@
 #include "src/call_site.h"
 #include "src/guc.h"
 #include "src/pgcompat.h"
+#include "src/publish.h"
 
 void
 acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
@@ -26,6 +27,8 @@ acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
 	Assert(count >= 2);
 	site->is_text = (types[0] == TEXTOID);
 	site->is_machine = (types[1] != TEXTOID);
+	if (site->is_text)
+		site->encoding = acdat_database_encoding();
 	pfree(types);
 }
 
@@ -45,17 +48,14 @@ acdat_call_site(FunctionCallInfo fcinfo)
 
 /* A text value can only be scanned for patterns of its own encoding. */
 static void
-check_encoding(const AcdatMachineRef *ref)
+encoding_mismatch(acdat_encoding machine_encoding)
 {
-	bool		utf8 = (GetDatabaseEncoding() == PG_UTF8);
-
-	if (utf8 == (ref->info.options.encoding == ACDAT_ENCODING_UTF8))
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("dictionary does not fit the encoding of this database"),
 			 errdetail("It was made for %s, the database has encoding %s.",
-					   utf8 ? "bytes" : "UTF8", GetDatabaseEncodingName()),
+					   machine_encoding == ACDAT_ENCODING_UTF8 ? "UTF8" : "bytes",
+					   GetDatabaseEncodingName()),
 			 errhint("Scan bytea values, or make the dictionary from text patterns in a database of this encoding.")));
 }
 
@@ -73,8 +73,8 @@ acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
 		ref = acdat_lookup(&site->lookup, VARDATA_ANY(name),
 						   VARSIZE_ANY_EXHDR(name));
 	}
-	if (site->is_text)
-		check_encoding(ref);
+	if (unlikely(site->is_text && ref->info.options.encoding != site->encoding))
+		encoding_mismatch(ref->info.options.encoding);
 	return ref;
 }
 

@@ -27,6 +27,7 @@ typedef struct AcdatCallSite
 {
 	bool		is_text;		/* the value, as opposed to bytea */
 	bool		is_machine;		/* the second argument, as opposed to a name */
+	acdat_encoding encoding;	/* of a text value: what a machine must have */
 	AcdatLookupCache lookup;
 	AcdatMachineSite machine;
 
@@ -36,7 +37,10 @@ typedef struct AcdatCallSite
 	acdat_policy policy;
 } AcdatCallSite;
 
-/* Fill a site from the function's signature; memory is zeroed. */
+/*
+ * Fill a site from the function's signature; memory is zeroed.  Raises when
+ * text of this database's encoding cannot be scanned.
+ */
 extern void acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo);
 
 /* The site of this call, made at the first call. */

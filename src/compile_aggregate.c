@@ -65,6 +65,7 @@ acdat_compile_step(PG_FUNCTION_ARGS)
 	CompileState *state;
 	acdat_pattern pattern = {0};
 	acdat_status status;
+	text	   *value;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "acdat.compile_step called in non-aggregate context");
@@ -77,8 +78,9 @@ acdat_compile_step(PG_FUNCTION_ARGS)
 				 errmsg("pattern in row %lld is null",
 						(long long) state->rows),
 				 errhint("Use FILTER (WHERE pattern IS NOT NULL).")));
-	pattern.bytes = VARDATA_ANY(PG_GETARG_TEXT_PP(1));
-	pattern.len = VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(1));
+	value = PG_GETARG_TEXT_PP(1);
+	pattern.bytes = VARDATA_ANY(value);
+	pattern.len = VARSIZE_ANY_EXHDR(value);
 	pattern.id = PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_INT64(2) :
 		state->rows;
 	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
@@ -124,6 +126,8 @@ acdat_compile_final(PG_FUNCTION_ARGS)
 	if (status != ACDAT_OK)
 		acdat_raise_build_error(state->builder, status,
 								acdat_guc_max_pattern_bytes);
+	acdat_builder_destroy(state->builder);
+	state->builder = NULL;
 	result = palloc(VARHDRSZ + size);
 	SET_VARSIZE(result, VARHDRSZ + size);
 	memcpy(VARDATA(result), (void *) TYPEALIGN(16, image), size);

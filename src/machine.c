@@ -13,10 +13,12 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
 #include "shmem/core_support.h"
 #include "src/machine_cache.h"
+#include "src/pgcompat.h"
 
 PG_FUNCTION_INFO_V1(acdat_machine_in);
 PG_FUNCTION_INFO_V1(acdat_machine_out);
@@ -24,7 +26,21 @@ PG_FUNCTION_INFO_V1(acdat_machine_recv);
 PG_FUNCTION_INFO_V1(acdat_machine_send);
 PG_FUNCTION_INFO_V1(acdat_machine_info_sql);
 
-#define INFO_COLUMNS 10
+#define INFO_COLUMNS 12
+
+/* The ignore option; bytes that are no text here are shown in hex. */
+static Datum
+ignore_datum(const acdat_options *options)
+{
+	int			len = (int) options->ignore_len;
+	bytea	   *bytes;
+
+	if (pg_verifymbstr(options->ignore, len, true))
+		return PointerGetDatum(cstring_to_text_with_len(options->ignore, len));
+	bytes = (bytea *) cstring_to_text_with_len(options->ignore, len);
+	return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(byteaout,
+																   PointerGetDatum(bytes))));
+}
 
 /* Raise unless the bytes are a sound image. */
 static Datum
@@ -102,7 +118,10 @@ acdat_machine_info_sql(PG_FUNCTION_ARGS)
 	values[6] = CStringGetTextDatum(acdat_case_name(info->options.case_insensitive));
 	values[7] = CStringGetTextDatum(acdat_normalize_name(info->options.normalize));
 	values[8] = CStringGetTextDatum(acdat_boundary_name(info->options.boundary));
-	values[9] = CStringGetTextDatum(psprintf("%016llx%016llx",
+	values[9] = ignore_datum(&info->options);
+	values[10] = CStringGetTextDatum(info->options.encoding == ACDAT_ENCODING_UTF8 ?
+									 "utf8" : "bytes");
+	values[11] = CStringGetTextDatum(psprintf("%016llx%016llx",
 											 (unsigned long long) info->checksum[1],
 											 (unsigned long long) info->checksum[0]));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),

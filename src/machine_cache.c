@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
 #include "shmem/core_support.h"
@@ -22,7 +23,7 @@ typedef struct CachedMachine
 	int			pins;
 	uint64		checksum[2];
 	Size		size;
-	MemoryContext context;		/* holds image and scan */
+	MemoryContext context;		/* holds image and scan; unless free */
 	AcdatMachineRef ref;
 } CachedMachine;
 
@@ -62,8 +63,32 @@ victim(void)
 						ACDAT_PRIVATE_MACHINES)));
 	oldest->serial = 0;
 	MemoryContextDelete(oldest->context);
-	oldest->context = NULL;
 	return oldest;
+}
+
+/* Strings that can become text must be text in the encoding announced. */
+static void
+check_strings(const AcdatMachineRef *ref)
+{
+	uint32		i;
+
+	if (ref->info.options.encoding != ACDAT_ENCODING_UTF8 ||
+		(!ref->info.has_replacements && !ref->info.has_tags))
+		return;
+	for (i = 0; i < ref->info.patterns; i++)
+	{
+		size_t		replacement_len;
+		size_t		tag_len;
+		const void *replacement = acdat_pattern_replacement(&ref->machine, i,
+															&replacement_len);
+		const char *tag = acdat_pattern_tag(&ref->machine, i, &tag_len);
+
+		if ((replacement != NULL &&
+			 !pg_verify_mbstr(PG_UTF8, replacement, (int) replacement_len, true)) ||
+			(tag != NULL &&
+			 !pg_verify_mbstr(PG_UTF8, tag, (int) tag_len, true)))
+			corrupt_value("it holds text that is not valid");
+	}
 }
 
 /* Open the image in entry->context and make it ready. */
@@ -84,6 +109,7 @@ open_entry(CachedMachine *entry, const void *image, Size size)
 	if (checksum[0] != entry->ref.info.checksum[0] ||
 		checksum[1] != entry->ref.info.checksum[1])
 		corrupt_value("its checksum does not match");
+	check_strings(&entry->ref);
 	entry->checksum[0] = checksum[0];
 	entry->checksum[1] = checksum[1];
 	entry->size = size;
@@ -96,32 +122,24 @@ open_entry(CachedMachine *entry, const void *image, Size size)
 static CachedMachine *
 load_value(Datum value)
 {
-	CachedMachine *const entry = victim();
-	struct varlena *detoasted;
+	CachedMachine *entry = victim();
+	struct varlena *detoasted = PG_DETOAST_DATUM_PACKED(value);
+	Size		size = VARSIZE_ANY_EXHDR(detoasted);
 	void	   *image;
-	Size		size;
 
-	detoasted = PG_DETOAST_DATUM_PACKED(value);
-	size = VARSIZE_ANY_EXHDR(detoasted);
-	entry->context = AllocSetContextCreate(TopMemoryContext,
+	/* An error before the end leaves the memory to the current context. */
+	entry->context = AllocSetContextCreate(CurrentMemoryContext,
 										   "acdat_bgw private machine",
 										   ALLOCSET_START_SMALL_SIZES);
-	PG_TRY();
-	{
-		/* the image needs alignment that a datum does not have */
-		image = MemoryContextAllocHuge(entry->context, size + 1);
-		memcpy(image, VARDATA_ANY(detoasted), size);
-		open_entry(entry, image, size);
-	}
-	PG_CATCH();
-	{
-		MemoryContextDelete(entry->context);
-		entry->context = NULL;
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	/* the image needs alignment that a datum does not have */
+	image = MemoryContextAllocHuge(entry->context, size + 1);
+	memcpy(image, VARDATA_ANY(detoasted), size);
 	if ((Pointer) detoasted != DatumGetPointer(value))
 		pfree(detoasted);
+	open_entry(entry, image, size);
+
+	/* It is a cache, for whatever comes later in this process. */
+	MemoryContextSetParent(entry->context, TopMemoryContext);
 	entry->pins = 0;
 	entry->serial = next_serial++;
 	return entry;
