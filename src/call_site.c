@@ -83,13 +83,14 @@ acdat_site_policy(AcdatCallSite *site, FunctionCallInfo fcinfo)
 {
 	text	   *word = PG_GETARG_TEXT_PP(2);
 	Size		len = VARSIZE_ANY_EXHDR(word);
+	acdat_policy policy;
 
-	if (len == site->policy_len &&
+	if (site->policy_len != 0 && len == site->policy_len &&
 		memcmp(site->policy_word, VARDATA_ANY(word), len) == 0)
 		return site->policy;
 	if (len == 0 || len >= ACDAT_WORD_BYTES ||
-		!acdat_policy_parse(text_to_cstring(word), &site->policy) ||
-		site->policy == ACDAT_MERGED)
+		!acdat_policy_parse(text_to_cstring(word), &policy) ||
+		policy == ACDAT_MERGED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized match policy: \"%s\"",
@@ -97,7 +98,8 @@ acdat_site_policy(AcdatCallSite *site, FunctionCallInfo fcinfo)
 				 errhint("Use all_overlapping, leftmost_longest or leftmost_first.")));
 	memcpy(site->policy_word, VARDATA_ANY(word), len);
 	site->policy_len = (uint32) len;
-	return site->policy;
+	site->policy = policy;
+	return policy;
 }
 
 void
@@ -109,8 +111,8 @@ acdat_raise_scan_error(acdat_status status)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("result exceeds the output limit"),
-				 errdetail("At most %d kB are allowed.",
-						   acdat_guc_max_output_kb),
+				 errdetail("At most %d bytes are allowed.",
+						   acdat_guc_max_output_bytes),
 				 errhint("Increase acdat_bgw.max_output_bytes.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),

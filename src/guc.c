@@ -13,6 +13,9 @@
 
 #include "src/guc.h"
 
+/* What a value can have at most, less room for its header, in whole kB. */
+#define ACDAT_OUTPUT_BYTES (1024 * 1024 * 1024 - 1024)
+
 int			acdat_guc_max_dictionaries = 256;
 int			acdat_guc_max_memory = 1024;
 int			acdat_guc_naptime = 10;
@@ -21,7 +24,7 @@ int			acdat_guc_max_compilers = 2;
 int			acdat_guc_load_timeout = 30000;
 int			acdat_guc_max_pattern_bytes = 65536;
 int			acdat_guc_max_matches = 10000000;
-int			acdat_guc_max_output_kb = 1024 * 1024 - 1;
+int			acdat_guc_max_output_bytes = ACDAT_OUTPUT_BYTES;
 char	   *acdat_guc_cluster_publisher = NULL;
 
 /* Settings of the launcher and of shared memory: server-wide. */
@@ -84,9 +87,9 @@ define_session_gucs(void)
 	DefineCustomIntVariable("acdat_bgw.max_output_bytes",
 							"Sets the largest result of replace() and redact().",
 							NULL,
-							&acdat_guc_max_output_kb, 1024 * 1024 - 1, 1,
-							1024 * 1024 - 1,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+							&acdat_guc_max_output_bytes, ACDAT_OUTPUT_BYTES, 1,
+							ACDAT_OUTPUT_BYTES,
+							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 }
 
 void

@@ -14,7 +14,7 @@
 #include "shmem/settings.h"
 
 extern int	acdat_guc_max_matches;
-extern int	acdat_guc_max_output_kb;
+extern int	acdat_guc_max_output_bytes;
 extern char *acdat_guc_cluster_publisher;
 
 /* Define all settings; preloading: those of the postmaster too. */

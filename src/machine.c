@@ -50,18 +50,21 @@ checked_machine(bytea *bytes)
 	acdat_hooks hooks = acdat_pg_hooks(CurrentMemoryContext);
 	void	   *image = palloc_extended(size + 1, MCXT_ALLOC_HUGE);
 	acdat_machine machine;
-	const char *reason;
+	const char *reason = NULL;
 	acdat_status status;
 
 	memcpy(image, VARDATA(bytes), size);
 	status = acdat_open_checked(&machine, image, size, &hooks, &reason);
-	if (status != ACDAT_OK || machine.size != size)
+	if (status != ACDAT_OK && reason == NULL)
+		reason = acdat_status_text(status);
+	if (status == ACDAT_OK && machine.size != size)
+		reason = "there are trailing bytes";
+	if (reason != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid value for type acdat.machine"),
-				 errdetail("%s.", status == ACDAT_OK ? "It has trailing bytes" :
-						   status == ACDAT_CORRUPT && reason != NULL ?
-						   reason : acdat_status_text(status))));
+				 errdetail("The bytes are not a compiled dictionary: %s.",
+						   reason)));
 	pfree(image);
 	return PointerGetDatum(bytes);
 }

@@ -10,12 +10,12 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "shmem/core_support.h"
 #include "src/call_site.h"
-#include "src/core/text.h"
 #include "src/guc.h"
 #include "src/pgcompat.h"
 
@@ -23,6 +23,13 @@ PG_FUNCTION_INFO_V1(acdat_first_match);
 PG_FUNCTION_INFO_V1(acdat_matches);
 
 #define MATCH_COLUMNS 7
+
+/* A place in the text, counted both ways. */
+typedef struct CharMark
+{
+	uint64		bytes;
+	int64		chars;
+} CharMark;
 
 /*
  * A call site that hands out matches.  While a set is being returned it has
@@ -39,13 +46,52 @@ typedef struct MatchSite
 
 	/* the set being returned */
 	bool		active;
-	bool		pinned;
+	bool		pinned;			/* the private machine, against being dropped */
+	text	   *copy;			/* of the value, when it was toasted; or NULL */
 	const AcdatMachineRef *ref;
 	const unsigned char *text;
 	int64		returned;
-	uint64		counted;		/* characters are counted up to this byte */
-	int64		chars;			/* characters before it */
+
+	/*
+	 * Bytes and the characters before them, of the start and the end that
+	 * were looked at last.  Starts ascend and ends are mostly near the last
+	 * one, so that positions in characters cost next to nothing.
+	 */
+	CharMark	start;
+	CharMark	end;
+
+	MemoryContextCallback forget;	/* of fn_mcxt */
 } MatchSite;
+
+/* Let go of what was held for a set. */
+static void
+end_set(MatchSite *site)
+{
+	site->active = false;
+	if (site->pinned)
+		acdat_private_unpin(&site->site.machine);
+	site->pinned = false;
+	if (site->copy != NULL)
+		pfree(site->copy);
+	site->copy = NULL;
+}
+
+/* The executor wants no more of a set. */
+static void
+leave_set(Datum arg)
+{
+	end_set((MatchSite *) DatumGetPointer(arg));
+}
+
+/* The call site goes, possibly by an error in the middle of a set. */
+static void
+forget_site(void *arg)
+{
+	MatchSite  *site = arg;
+
+	if (site->pinned)
+		acdat_private_unpin(&site->site.machine);
+}
 
 static MatchSite *
 match_site(FunctionCallInfo fcinfo)
@@ -64,6 +110,9 @@ match_site(FunctionCallInfo fcinfo)
 	site->desc = BlessTupleDesc(CreateTupleDescCopy(desc));
 	MemoryContextSwitchTo(old);
 	acdat_site_initialize(&site->site, flinfo);
+	site->forget.func = forget_site;
+	site->forget.arg = site;
+	MemoryContextRegisterResetCallback(flinfo->fn_mcxt, &site->forget);
 	flinfo->fn_extra = site;
 	return site;
 }
@@ -89,10 +138,50 @@ begin_scan(MatchSite *site, FunctionCallInfo fcinfo, text *value)
 	site->ref = ref;
 	site->text = (const unsigned char *) VARDATA_ANY(value);
 	site->returned = 0;
-	site->counted = 0;
-	site->chars = 0;
+	memset(&site->start, 0, sizeof(site->start));
+	memset(&site->end, 0, sizeof(site->end));
 	acdat_scan_start(site->scan, policy, site->text,
 					 VARSIZE_ANY_EXHDR(value), true);
+}
+
+/* Characters in bytes [from, to) of the text, which is valid. */
+static int64
+count_between(const MatchSite *site, uint64 from, uint64 to)
+{
+	const unsigned char *text = site->text;
+	int64		continuation = 0;
+	uint64		i;
+
+	if (site->site.encoding == ACDAT_ENCODING_UTF8)
+	{
+		for (i = from; i < to; i++)
+			continuation += (text[i] & 0xC0) == 0x80;
+	}
+	return (int64) (to - from) - continuation;
+}
+
+/* Move a mark to a byte, forwards or backwards. */
+static void
+move_mark(const MatchSite *site, CharMark *mark, uint64 bytes)
+{
+	if (bytes >= mark->bytes)
+		mark->chars += count_between(site, mark->bytes, bytes);
+	else
+		mark->chars -= count_between(site, bytes, mark->bytes);
+	mark->bytes = bytes;
+}
+
+/* Both positions of a match in characters. */
+static void
+mark_match(MatchSite *site, const acdat_match *match)
+{
+	uint64		moved = match->end > site->end.bytes ?
+		match->end - site->end.bytes : site->end.bytes - match->end;
+
+	move_mark(site, &site->start, match->start);
+	if (moved > match->end - match->start)
+		site->end = site->start;
+	move_mark(site, &site->end, match->end);
 }
 
 /* A match as a row; starts come in ascending order. */
@@ -100,7 +189,6 @@ static Datum
 match_row(MatchSite *site, const acdat_match *match)
 {
 	const acdat_machine *machine = &site->ref->machine;
-	acdat_encoding encoding = site->ref->info.options.encoding;
 	Datum		values[MATCH_COLUMNS];
 	bool		nulls[MATCH_COLUMNS] = {0};
 	const char *tag;
@@ -109,7 +197,7 @@ match_row(MatchSite *site, const acdat_match *match)
 	values[0] = Int64GetDatum(acdat_pattern_id(machine, match->pattern));
 	values[1] = Int32GetDatum(acdat_pattern_priority(machine, match->pattern));
 	tag = acdat_pattern_tag(machine, match->pattern, &tag_len);
-	if (tag != NULL)
+	if (tag != NULL && pg_verifymbstr(tag, (int) tag_len, false))
 		values[2] = PointerGetDatum(cstring_to_text_with_len(tag,
 															 (int) tag_len));
 	nulls[2] = (tag == NULL);
@@ -118,13 +206,9 @@ match_row(MatchSite *site, const acdat_match *match)
 	nulls[5] = nulls[6] = !site->site.is_text;
 	if (site->site.is_text)
 	{
-		site->chars += acdat_count_chars(encoding, site->text + site->counted,
-										 match->start - site->counted);
-		site->counted = match->start;
-		values[5] = Int32GetDatum((int32) site->chars + 1);
-		values[6] = Int32GetDatum((int32) acdat_count_chars(encoding,
-															site->text + match->start,
-															match->end - match->start));
+		mark_match(site, match);
+		values[5] = Int32GetDatum((int32) site->start.chars + 1);
+		values[6] = Int32GetDatum((int32) (site->end.chars - site->start.chars));
 	}
 	return HeapTupleGetDatum(heap_form_tuple(site->desc, values, nulls));
 }
@@ -146,34 +230,25 @@ acdat_first_match(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(match_row(site, &match));
 }
 
-/* The set is over, at its end or because the executor wants no more. */
-static void
-end_set(Datum arg)
-{
-	MatchSite  *site = (MatchSite *) DatumGetPointer(arg);
-
-	site->active = false;
-	if (site->pinned)
-		acdat_private_unpin(&site->site.machine);
-	site->pinned = false;
-}
-
 static void
 begin_set(MatchSite *site, FunctionCallInfo fcinfo, ReturnSetInfo *result)
 {
 	MemoryContext old;
 	text	   *value;
 
+	end_set(site);
 	if (result == NULL || !IsA(result, ReturnSetInfo) ||
 		(result->allowedModes & SFRM_ValuePerCall) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
 
-	/* A detoasted copy must last for the whole set. */
-	old = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	/* A detoasted copy must last for the whole set, and no longer. */
+	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	value = PG_GETARG_TEXT_PP(0);
 	MemoryContextSwitchTo(old);
+	if ((Pointer) value != PG_GETARG_POINTER(0))
+		site->copy = value;
 	begin_scan(site, fcinfo, value);
 }
 
@@ -202,7 +277,7 @@ acdat_matches(PG_FUNCTION_ARGS)
 				acdat_private_pin(&site->site.machine);
 				site->pinned = true;
 			}
-			RegisterExprContextCallback(result->econtext, end_set,
+			RegisterExprContextCallback(result->econtext, leave_set,
 										PointerGetDatum(site));
 		}
 		if (++site->returned > acdat_guc_max_matches)
@@ -211,11 +286,9 @@ acdat_matches(PG_FUNCTION_ARGS)
 		PG_RETURN_DATUM(match_row(site, &match));
 	}
 	if (site->active)
-	{
-		UnregisterExprContextCallback(result->econtext, end_set,
+		UnregisterExprContextCallback(result->econtext, leave_set,
 									  PointerGetDatum(site));
-		end_set(PointerGetDatum(site));
-	}
+	end_set(site);
 	acdat_raise_scan_error(status == ACDAT_END ? ACDAT_OK : status);
 	result->isDone = ExprEndResult;
 	PG_RETURN_NULL();

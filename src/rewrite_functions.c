@@ -28,11 +28,36 @@ typedef struct Output
 {
 	const char *text;			/* the input */
 	Size		text_len;
+	bool		utf8;			/* both are UTF-8 text */
 	bool		unchanged;		/* the output is the whole input */
 	char	   *data;			/* NULL until something is written */
 	Size		used;			/* header included */
 	Size		size;
 } Output;
+
+static bool
+inside_character(const char *byte)
+{
+	return ((unsigned char) *byte & 0xC0) == 0x80;
+}
+
+/*
+ * A piece of the input must be whole characters.  Matches are, but a machine
+ * value may come from anywhere, and what leaves here has to be valid text.
+ */
+static void
+check_piece(const Output *output, const char *bytes, Size len)
+{
+	const char *end = output->text + output->text_len;
+
+	if (bytes < output->text || bytes >= end)
+		return;
+	if (inside_character(bytes) ||
+		(bytes + len < end && inside_character(bytes + len)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("machine matches parts of characters")));
+}
 
 /* Sink of the rewriter. */
 static bool
@@ -45,6 +70,8 @@ append_output(void *arg, const void *bytes, size_t len)
 		output->unchanged = true;
 		return true;
 	}
+	if (output->utf8)
+		check_piece(output, bytes, len);
 	if (output->data == NULL)
 	{
 		output->size = VARHDRSZ + output->text_len + 64;
@@ -63,16 +90,17 @@ append_output(void *arg, const void *bytes, size_t len)
 
 /* Run a rewrite over argument number 0 and return the result. */
 static Datum
-rewrite_value(FunctionCallInfo fcinfo, const AcdatMachineRef *ref,
+rewrite_value(FunctionCallInfo fcinfo, AcdatCallSite *site,
 			  acdat_rewrite *rewrite)
 {
+	const AcdatMachineRef *ref = acdat_site_machine(site, fcinfo);
 	text	   *value = PG_GETARG_TEXT_PP(0);
 	Output		output = {0};
 
 	output.text = VARDATA_ANY(value);
 	output.text_len = VARSIZE_ANY_EXHDR(value);
-	rewrite->max_output = Min((uint64) acdat_guc_max_output_kb * 1024,
-							  MaxAllocSize - VARHDRSZ);
+	output.utf8 = site->is_text && site->encoding == ACDAT_ENCODING_UTF8;
+	rewrite->max_output = (uint64) acdat_guc_max_output_bytes;
 	rewrite->sink = append_output;
 	rewrite->sink_arg = &output;
 	acdat_raise_scan_error(acdat_rewrite_text(ref->scan, rewrite, output.text,
@@ -84,6 +112,10 @@ rewrite_value(FunctionCallInfo fcinfo, const AcdatMachineRef *ref,
 		output.data = palloc(VARHDRSZ);
 		output.used = VARHDRSZ;
 	}
+	/* of bytes that are no text but single-byte characters, only zero */
+	if (site->is_text && !output.utf8)
+		(void) pg_verifymbstr(output.data + VARHDRSZ,
+							  (int) (output.used - VARHDRSZ), false);
 	SET_VARSIZE(output.data, output.used);
 	return PointerGetDatum(output.data);
 }
@@ -102,7 +134,7 @@ acdat_replace(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("overlapping matches cannot be replaced"),
 				 errhint("Use leftmost_longest or leftmost_first.")));
-	return rewrite_value(fcinfo, acdat_site_machine(site, fcinfo), &rewrite);
+	return rewrite_value(fcinfo, site, &rewrite);
 }
 
 static bool
@@ -121,8 +153,6 @@ parse_style(FunctionCallInfo fcinfo, const AcdatCallSite *site,
 {
 	text	   *style = PG_ARGISNULL(2) ? NULL : PG_GETARG_TEXT_PP(2);
 	text	   *mask = PG_ARGISNULL(3) ? NULL : PG_GETARG_TEXT_PP(3);
-	acdat_encoding encoding = site->is_text && GetDatabaseEncoding() == PG_UTF8 ?
-		ACDAT_ENCODING_UTF8 : ACDAT_ENCODING_BYTES;
 
 	if (style == NULL || text_equals(style, "chars"))
 	{
@@ -147,7 +177,7 @@ parse_style(FunctionCallInfo fcinfo, const AcdatCallSite *site,
 	rewrite->mask_len = VARSIZE_ANY_EXHDR(mask);
 	if (rewrite->style == ACDAT_REWRITE_CHARS &&
 		(rewrite->mask_len == 0 ||
-		 acdat_cluster_length(encoding, rewrite->mask, rewrite->mask_len) !=
+		 acdat_cluster_length(site->encoding, rewrite->mask, rewrite->mask_len) !=
 		 rewrite->mask_len))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -171,5 +201,5 @@ acdat_redact(PG_FUNCTION_ARGS)
 	site = acdat_call_site(fcinfo);
 	parse_style(fcinfo, site, &rewrite);
 	rewrite.policy = ACDAT_MERGED;
-	return rewrite_value(fcinfo, acdat_site_machine(site, fcinfo), &rewrite);
+	return rewrite_value(fcinfo, site, &rewrite);
 }

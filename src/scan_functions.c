@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 
 #include "src/call_site.h"
@@ -107,6 +108,8 @@ acdat_match_ids(PG_FUNCTION_ARGS)
 					 VARSIZE_ANY_EXHDR(value), true);
 	while ((status = acdat_scan_next(ref->scan, &match)) == ACDAT_OK)
 	{
+		/* the scan looks for interrupts by bytes, not by matches */
+		CHECK_FOR_INTERRUPTS();
 		if (count == capacity)
 		{
 			/* double the room only if the ids really are that many */
