@@ -25,7 +25,8 @@ set_options(acdat_builder *builder, const acdat_options *options)
 	if ((unsigned) options->encoding > ACDAT_ENCODING_UTF8 ||
 		(unsigned) options->case_insensitive > ACDAT_CASE_UNICODE ||
 		(unsigned) options->normalize > ACDAT_NORMALIZE_NFKC ||
-		(unsigned) options->boundary > ACDAT_BOUNDARY_WORD)
+		(unsigned) options->boundary > ACDAT_BOUNDARY_WORD ||
+		options->ignore_len > ACDAT_MAX_IGNORE)
 		return ACDAT_BAD_ARGUMENT;
 	if (options->encoding != ACDAT_ENCODING_UTF8 &&
 		(options->case_insensitive == ACDAT_CASE_UNICODE ||

@@ -122,7 +122,7 @@ build_slots_begin(acdat_builder *builder, size_t states)
 	status = add_block(builder);
 	if (status != ACDAT_OK)
 		return status;
-	take_slot(builder, 0, 0);
+	take_slot(builder, 0, ACDAT_NO_LABEL);
 	use_base(builder, 0);
 	return ACDAT_OK;
 }
@@ -212,6 +212,10 @@ build_slots_end(acdat_builder *builder)
 	for (i = 0; i < builder->slots; i++)
 	{
 		if (slot_free(builder, (uint32_t) i))
-			memset(&builder->states[i], 0, sizeof(acdat_state));
+		{
+			builder->states[i].base = 0;
+			builder->states[i].fail = 0;
+			builder->states[i].out_label = ACDAT_NO_LABEL;
+		}
 	}
 }

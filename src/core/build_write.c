@@ -18,19 +18,47 @@
 #define ALIGN8(x) (((x) + 7) & ~(uint64_t) 7)
 
 /*
+ * Does a Greek iota follow a character of three or more bytes in any
+ * pattern?  The combining iota U+0345 folds to it, which makes a letter of a
+ * mark: the only case where folding changes what is a word.
+ */
+static bool
+iota_may_be_mark(const acdat_builder *builder)
+{
+	const unsigned char *bytes = builder->arena;	/* reversed */
+	size_t		i;
+
+	for (i = 3; i < builder->arena_len; i++)
+	{
+		if (bytes[i - 3] == 0xB9 && bytes[i - 2] == 0xCE &&
+			(bytes[i - 1] & 0xC0) == 0x80 && (bytes[i] & 0xC0) == 0x80)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Can whether an end is valid be told when compiling, but for the longest
  * pattern at a start?  Not when characters that are dropped or composed may
- * stand between a pattern's end and the next character of a longer one.
+ * stand between a pattern's end and the next character of a longer one, nor
+ * when a longer pattern ends inside a character.
  */
 static bool
 ends_are_static(const acdat_builder *builder)
 {
-	if (builder->folds && !builder->valid_utf8)
+	bool		words = builder->options.boundary != ACDAT_BOUNDARY_NONE;
+	bool		utf8 = builder->options.encoding == ACDAT_ENCODING_UTF8;
+
+	if (!builder->folds && !words)
+		return true;
+	if (builder->options.normalize != ACDAT_NORMALIZE_NONE ||
+		(utf8 && !builder->valid_utf8))
 		return false;
-	if (builder->options.normalize != ACDAT_NORMALIZE_NONE)
-		return false;
-	return builder->options.boundary == ACDAT_BOUNDARY_NONE ||
-		builder->text_options.ignore.count == 0;
+	if (!words)
+		return true;
+	return builder->text_options.ignore.count == 0 &&
+		!(builder->options.case_insensitive == ACDAT_CASE_UNICODE &&
+		  iota_may_be_mark(builder));
 }
 
 static void

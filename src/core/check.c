@@ -41,6 +41,19 @@ fail(checker *c, const char *reason)
 	return false;
 }
 
+/* Elements of any array that are looked at between two ticks. */
+#define TICK_ELEMENTS 4096
+
+/* To be asked in every loop over an array; false: cancelled. */
+static inline bool
+may_go_on(checker *c, uint32_t i)
+{
+	if (i % TICK_ELEMENTS != TICK_ELEMENTS - 1 || !acdat_tick(&c->hooks))
+		return true;
+	c->status = ACDAT_CANCELLED;
+	return false;
+}
+
 /* A section of count elements, which may be left out if optional. */
 static bool
 check_section(checker *c, uint64_t offset, uint64_t count, uint64_t width,
@@ -103,12 +116,49 @@ check_header(checker *c)
 		 (h->case_insensitive == ACDAT_CASE_UNICODE || h->normalize != 0)))
 		return fail(c, "options are not valid");
 	if (h->classes < 1 || h->classes > 257 || h->slots == 0 ||
-		h->nodes > ACDAT_MAX_NODES || h->entries >= ACDAT_NONE)
+		h->nodes > ACDAT_MAX_NODES || h->entries >= ACDAT_NONE ||
+		h->max_len >= h->slots || h->min_len > h->max_len ||
+		h->ignore_len > ACDAT_MAX_IGNORE)
 		return fail(c, "counts are not valid");
 	return true;
 }
 
-/* Labels of bytes, and that base ^ label always is a slot. */
+/* The ignore set is what its option says, and folding is as needed. */
+static bool
+check_ignore(checker *c)
+{
+	const acdat_image_header *h = c->h;
+	acdat_machine_info info;
+	acdat_ignore_set set;
+	uint32_t   *chars;
+	bool		sound;
+
+	acdat_machine_describe(&c->m, &info);
+	chars = acdat_alloc(&c->hooks, h->ignore_len * sizeof(uint32_t));
+	if (chars == NULL)
+	{
+		c->status = ACDAT_NO_MEMORY;
+		return false;
+	}
+	sound = acdat_ignore_parse(&info.options, chars, &set) == ACDAT_OK &&
+		set.count == h->ignore_count &&
+		(set.count == 0 ||
+		 memcmp(chars, acdat_section(&c->m, h->ignore_chars),
+				set.count * sizeof(uint32_t)) == 0) &&
+		acdat_text_needs_fold(&info.options) ==
+		((h->flags & ACDAT_IMAGE_FOLDS) != 0);
+	acdat_free(&c->hooks, chars);
+	return sound ? true : fail(c, "ignored characters are wrong");
+}
+
+/* Is a slot used by a state other than the root? */
+static inline bool
+is_child(const acdat_state *state)
+{
+	return ACDAT_STATE_LABEL(state) != ACDAT_NO_LABEL;
+}
+
+/* Labels of bytes and states, and that base ^ label always is a slot. */
 static bool
 check_labels(checker *c)
 {
@@ -128,12 +178,17 @@ check_labels(checker *c)
 	{
 		const acdat_state *state = &c->states[i];
 
+		if (!may_go_on(c, i))
+			return false;
 		if ((state->base | mask) >= c->h->slots ||
 			state->fail >= c->h->slots ||
-			ACDAT_STATE_LABEL(state) >= c->h->classes ||
-			ACDAT_STATE_OUT(state) > c->h->nodes)
+			ACDAT_STATE_OUT(state) > c->h->nodes ||
+			(is_child(state) && (ACDAT_STATE_LABEL(state) == 0 ||
+								 ACDAT_STATE_LABEL(state) >= c->h->classes)))
 			return fail(c, "state out of range");
 	}
+	if (is_child(&c->states[0]) || c->states[0].fail != 0)
+		return fail(c, "root is wrong");
 	return true;
 }
 
@@ -149,14 +204,14 @@ check_bases(checker *c)
 	{
 		uint32_t	base = c->states[i].base;
 
-		if ((i != 0 && ACDAT_STATE_LABEL(&c->states[i]) == 0) || base == 0)
+		if (!may_go_on(c, i))
+			return false;
+		if ((i != 0 && !is_child(&c->states[i])) || base == 0)
 			continue;
 		if (c->owner[base] != ACDAT_NONE)
 			return fail(c, "states share a base");
 		c->owner[base] = i;
 	}
-	if (ACDAT_STATE_LABEL(&c->states[0]) != 0)
-		return fail(c, "root has a label");
 	return true;
 }
 
@@ -180,20 +235,19 @@ check_depths(checker *c)
 		uint32_t	steps = 0;
 		uint32_t	known;
 
-		if (ACDAT_STATE_LABEL(&c->states[i]) == 0)
+		if (!may_go_on(c, i))
+			return false;
+		if (!is_child(&c->states[i]))
 			continue;
 		states++;
 		while (c->depth[slot] == 0)
 		{
-			uint32_t	label = ACDAT_STATE_LABEL(&c->states[slot]);
-
-			if (label == 0)
-				return fail(c, "state without a parent");
 			c->depth[slot] = ACDAT_NONE;
-			slot = c->owner[slot ^ label];
+			slot = c->owner[slot ^ ACDAT_STATE_LABEL(&c->states[slot])];
 			if (slot == ACDAT_NONE)
 				return fail(c, "state without a parent");
-			steps++;
+			if (!may_go_on(c, steps++))
+				return false;
 		}
 		if (c->depth[slot] == ACDAT_NONE)
 			return fail(c, "states form a ring");
@@ -219,6 +273,8 @@ check_states(checker *c)
 		const acdat_state *state = &c->states[i];
 		uint32_t	out = ACDAT_STATE_OUT(state);
 
+		if (!may_go_on(c, i))
+			return false;
 		if (c->depth[i] == 0)
 			continue;
 		if (i != 0 && (c->depth[state->fail] == 0 ||
@@ -291,6 +347,8 @@ check_nodes(checker *c)
 			return fail(c, "patterns of nodes are wrong");
 		for (i = 0; i < h->nodes; i++)
 		{
+			if (!may_go_on(c, i))
+				return false;
 			if (first[i] > first[i + 1])
 				return fail(c, "patterns of nodes are wrong");
 		}
@@ -303,7 +361,7 @@ check_nodes(checker *c)
 	}
 	for (i = 0; i < h->nodes && sound; i++)
 	{
-		sound = check_node(c, i, chain);
+		sound = may_go_on(c, i) && check_node(c, i, chain);
 		if (sound && acdat_node_len(&c->m, i) > max_len)
 			max_len = acdat_node_len(&c->m, i);
 	}
@@ -337,6 +395,8 @@ check_entries(checker *c)
 	{
 		uint32_t	node = acdat_entry_node(&c->m, i);
 
+		if (!may_go_on(c, i))
+			return false;
 		if (node >= c->h->nodes || i < acdat_node_first(&c->m, node) ||
 			i >= acdat_node_end(&c->m, node))
 			return fail(c, "pattern of a node is wrong");
@@ -347,13 +407,13 @@ check_entries(checker *c)
 	return true;
 }
 
-/* What is linear in the image; asks for a tick between the passes. */
+/* What is linear in the image. */
 static bool
 check_body(checker *c)
 {
 	static bool (*const passes[]) (checker *) = {
-		check_labels, check_bases, check_depths, check_nodes, check_states,
-		check_entries
+		check_ignore, check_labels, check_bases, check_depths, check_nodes,
+		check_states, check_entries
 	};
 	size_t		i;
 

@@ -69,12 +69,11 @@ acdat_image_text_options(const acdat_machine *m, acdat_text_options *options)
 	options->normalize = (acdat_normalize) h->normalize;
 	options->ignore.chars = acdat_section(m, h->ignore_chars);
 	options->ignore.count = h->ignore_count;
-	for (i = 0; i < h->ignore_count; i++)
+	for (i = 0; i < h->ignore_count && options->ignore.chars[i] < 128; i++)
 	{
 		uint32_t	c = options->ignore.chars[i];
 
-		if (c < 128)
-			options->ignore.ascii[c / 32] |= (uint32_t) 1 << (c % 32);
+		options->ignore.ascii[c / 32] |= (uint32_t) 1 << (c % 32);
 	}
 }
 

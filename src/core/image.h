@@ -14,8 +14,8 @@
  *
  * States.  Child c of state s is slot base(s) ^ c; it exists if that slot's
  * label is c.  That test suffices because no two states share a base.
- * Labels are classes: bytes that occur in no pattern share class 0, which is
- * no label, and with ASCII case folding both cases share one.
+ * Labels are classes: bytes that occur in no pattern share class 0, which
+ * labels no state, and with ASCII case folding both cases share one.
  *
  * Output nodes.  One per distinct folded pattern, numbered so that a shorter
  * prefix has a smaller number.  Sections that would say nothing (identity,
@@ -45,7 +45,8 @@
 typedef struct acdat_state
 {
 	uint32_t	base;
-	uint32_t	fail;			/* the longest proper suffix that is a state */
+	uint32_t	fail;			/* the longest proper suffix that is a state;
+								 * of the root itself */
 	uint32_t	out_label;		/* output node + 1, and label */
 } acdat_state;
 
@@ -53,6 +54,11 @@ typedef struct acdat_state
 #define ACDAT_LABEL_BITS 9
 #define ACDAT_LABEL_MASK 0x1ffu
 #define ACDAT_MAX_NODES ((1u << 23) - 1)
+
+/* The longest ignore option, in bytes; keeps starting a scan cheap. */
+#define ACDAT_MAX_IGNORE 65536
+
+#define ACDAT_NO_LABEL ACDAT_LABEL_MASK /* of the root and unused slots */
 #define ACDAT_STATE_LABEL(s) ((s)->out_label & ACDAT_LABEL_MASK)
 #define ACDAT_STATE_OUT(s) ((s)->out_label >> ACDAT_LABEL_BITS)
 
