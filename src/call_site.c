@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -16,6 +17,23 @@
 #include "src/guc.h"
 #include "src/pgcompat.h"
 #include "src/publish.h"
+
+/*
+ * Is an argument written as a constant?  Parameters do not count, constant as
+ * they are for a query: a call site in PL/pgSQL sees many of their values.
+ */
+static bool
+argument_is_constant(FmgrInfo *flinfo, int number)
+{
+	Node	   *call = flinfo->fn_expr;
+	List	   *arguments;
+
+	if (call == NULL || !IsA(call, FuncExpr))
+		return false;
+	arguments = ((FuncExpr *) call)->args;
+	return list_length(arguments) > number &&
+		IsA(list_nth(arguments, number), Const);
+}
 
 void
 acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
@@ -29,6 +47,7 @@ acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
 	site->is_machine = (types[1] != TEXTOID);
 	if (site->is_text)
 		site->encoding = acdat_database_encoding();
+	site->policy_fixed = argument_is_constant(flinfo, 2);
 	pfree(types);
 }
 
@@ -81,10 +100,14 @@ acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
 acdat_policy
 acdat_site_policy(AcdatCallSite *site, FunctionCallInfo fcinfo)
 {
-	text	   *word = PG_GETARG_TEXT_PP(2);
-	Size		len = VARSIZE_ANY_EXHDR(word);
+	text	   *word;
+	Size		len;
 	acdat_policy policy;
 
+	if (site->policy_fixed && site->policy_len != 0)
+		return site->policy;
+	word = PG_GETARG_TEXT_PP(2);
+	len = VARSIZE_ANY_EXHDR(word);
 	if (site->policy_len != 0 && len == site->policy_len &&
 		memcmp(site->policy_word, VARDATA_ANY(word), len) == 0)
 		return site->policy;

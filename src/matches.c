@@ -40,9 +40,11 @@ typedef struct MatchSite
 	AcdatCallSite site;			/* must be first: see acdat_call_site() */
 	TupleDesc	desc;
 
-	/* the scan, kept from set to set while the machine stays the same */
+	/* the scan, and the machine it was made for */
 	acdat_scan *scan;
 	Size		scan_size;
+	acdat_machine machine;
+	uint64		checksum[2];
 
 	/* the set being returned */
 	bool		active;
@@ -117,24 +119,47 @@ match_site(FunctionCallInfo fcinfo)
 	return site;
 }
 
-/* Make a scan over the value, in memory of the call site. */
-static void
-begin_scan(MatchSite *site, FunctionCallInfo fcinfo, text *value)
+/* Is the scan made for this very machine, still where it was? */
+static bool
+scan_fits(const MatchSite *site, const AcdatMachineRef *ref)
 {
-	acdat_policy policy = acdat_site_policy(&site->site, fcinfo);
-	const AcdatMachineRef *ref = acdat_site_machine(&site->site, fcinfo);
-	acdat_hooks hooks = acdat_pg_hooks(CurrentMemoryContext);
+	return site->scan != NULL && site->machine.image == ref->machine.image &&
+		site->machine.size == ref->machine.size &&
+		site->checksum[0] == ref->info.checksum[0] &&
+		site->checksum[1] == ref->info.checksum[1];
+}
+
+/* Make a scan for the machine, in memory of the call site. */
+static void
+make_scan(MatchSite *site, MemoryContext context, const AcdatMachineRef *ref)
+{
+	acdat_hooks hooks = acdat_pg_hooks(context);
 	Size		size = acdat_scan_size(&ref->machine);
 
 	if (size > site->scan_size)
 	{
 		if (site->scan != NULL)
 			pfree(site->scan);
+		site->scan = NULL;
 		site->scan_size = 0;
-		site->scan = MemoryContextAllocHuge(fcinfo->flinfo->fn_mcxt, size);
+		site->scan = MemoryContextAllocHuge(context, size);
 		site->scan_size = size;
 	}
 	acdat_scan_init(site->scan, &ref->machine, &hooks);
+	site->machine = ref->machine;
+	site->checksum[0] = ref->info.checksum[0];
+	site->checksum[1] = ref->info.checksum[1];
+}
+
+/* Begin to scan the value. */
+static void
+begin_scan(MatchSite *site, FunctionCallInfo fcinfo, text *value)
+{
+	acdat_policy policy = acdat_site_policy(&site->site, fcinfo);
+	const AcdatMachineRef *ref = acdat_site_machine(&site->site, fcinfo);
+
+	if (!scan_fits(site, ref))
+		make_scan(site, fcinfo->flinfo->fn_mcxt, ref);
 	site->ref = ref;
 	site->text = (const unsigned char *) VARDATA_ANY(value);
 	site->returned = 0;

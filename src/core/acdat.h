@@ -272,6 +272,13 @@ extern void acdat_scan_init(acdat_scan *scan, const acdat_machine *machine,
 							const acdat_hooks *hooks);
 
 /*
+ * Promise that the texts scanned from now on are valid in the encoding of
+ * the machine (or take it back), which lets the scan look at the ends of
+ * characters only.  Without the promise any bytes will do.
+ */
+extern void acdat_scan_trust_text(acdat_scan *scan, bool valid);
+
+/*
  * Begin a scan of text[0, len).  With final false more text may follow.
  * Constant time.  The text must stay in place while the scan runs.
  */
@@ -308,7 +315,8 @@ extern acdat_status acdat_count(acdat_scan *scan, acdat_policy policy,
 typedef enum acdat_rewrite_style
 {
 	ACDAT_REWRITE_REPLACE = 0,	/* each match by its pattern's replacement */
-	ACDAT_REWRITE_CHARS,		/* one mask per character of the match */
+	ACDAT_REWRITE_CHARS,		/* one mask per user-perceived character
+								 * (grapheme cluster) of the match */
 	ACDAT_REWRITE_FIXED			/* one mask per match */
 } acdat_rewrite_style;
 

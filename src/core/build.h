@@ -139,6 +139,10 @@ extern acdat_status build_place(acdat_builder *builder,
 								uint32_t *base);
 extern void build_slots_end(acdat_builder *builder);
 
+/* Decide on a filter (in builder->header); fill its table. */
+extern void build_choose_filter(acdat_builder *builder);
+extern void build_fill_filter(const acdat_builder *builder, uint64_t *table);
+
 /* Fill builder->header and return the image size. */
 extern acdat_status build_layout(acdat_builder *builder, size_t *size);
 

@@ -9,6 +9,7 @@
  *-------------------------------------------------------------------------
  */
 #include "src/core/build.h"
+#include "src/core/filter.h"
 
 #include <string.h>
 
@@ -173,6 +174,7 @@ build_layout(acdat_builder *builder, size_t *size)
 	status = find_max_chain(builder, h);
 	if (status != ACDAT_OK)
 		return status;
+	build_choose_filter(builder);
 	h->strings_len = builder->strings_len;
 	h->class_offset = place_section(&end, true, 256, sizeof(uint16_t));
 	h->state_offset = place_section(&end, true, h->slots, sizeof(acdat_state));
@@ -196,6 +198,8 @@ build_layout(acdat_builder *builder, size_t *size)
 	h->strings = place_section(&end, true, h->strings_len, 1);
 	h->ignore_chars = place_section(&end, true, h->ignore_count, 4);
 	h->ignore_bytes = place_section(&end, true, h->ignore_len, 1);
+	h->filter = place_section(&end, h->filter_kind != ACDAT_FILTER_NONE,
+							  (uint64_t) 1 << h->filter_log2_words, 8);
 	h->image_size = end;
 	if (end > SIZE_MAX)
 		return ACDAT_TOO_LARGE;
@@ -406,6 +410,9 @@ write_sections(const writer *w)
 	}
 	if (h->node_first != 0)
 		u32_section(w, h->node_first)[h->nodes] = entry;
+	if (h->filter != 0)
+		build_fill_filter(builder,
+						  (uint64_t *) (void *) (w->image + h->filter));
 	if (h->strings_len > 0)
 		memcpy(w->image + h->strings, builder->strings,
 			   (size_t) h->strings_len);

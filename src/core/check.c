@@ -16,6 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "src/core/filter.h"
 #include "src/core/hooks.h"
 #include "src/core/image.h"
 
@@ -69,6 +70,27 @@ check_section(checker *c, uint64_t offset, uint64_t count, uint64_t width,
 	return true;
 }
 
+/* Any table is harmless; its size and the sizes of keys must be right. */
+static bool
+check_filter(checker *c)
+{
+	const acdat_image_header *h = c->h;
+
+	if (h->filter_kind == ACDAT_FILTER_NONE && h->filter == 0)
+		return true;
+	if (h->filter_kind == ACDAT_FILTER_NONE ||
+		h->filter_kind > ACDAT_FILTER_SPLIT ||
+		h->filter_gram < 1 || h->filter_gram > ACDAT_FILTER_MAX_GRAM ||
+		h->filter_word < 1 || h->filter_word > h->filter_gram ||
+		h->filter_stride < 1 || h->filter_stride > ACDAT_FILTER_MAX_STRIDE ||
+		(h->filter_kind == ACDAT_FILTER_SPLIT && h->filter_stride != 1) ||
+		h->filter_log2_words < ACDAT_FILTER_MIN_LOG2_WORDS ||
+		h->filter_log2_words > ACDAT_FILTER_MAX_LOG2_WORDS)
+		return fail(c, "filter is not valid");
+	return check_section(c, h->filter, (uint64_t) 1 << h->filter_log2_words,
+						 8, false);
+}
+
 static bool
 check_sections(checker *c)
 {
@@ -95,6 +117,8 @@ check_sections(checker *c)
 		!check_section(c, h->strings, h->strings_len, 1, false) ||
 		!check_section(c, h->ignore_chars, h->ignore_count, 4, false) ||
 		!check_section(c, h->ignore_bytes, h->ignore_len, 1, false))
+		return false;
+	if (!check_filter(c))
 		return false;
 	if (plain && (h->node_longest != 0 || h->entry_node != 0 ||
 				  h->node_allow != 0 || h->nodes != h->entries))

@@ -101,6 +101,11 @@ typedef struct acdat_image_header
 	uint32_t	ignore_count;	/* code points in the ignore set */
 	uint32_t	ignore_len;		/* bytes of the option as given */
 	int32_t		priority;		/* of all entries, if there is no section */
+	uint32_t	filter_kind;	/* acdat_filter_kind; see filter.h */
+	uint32_t	filter_gram;	/* bytes of a gram */
+	uint32_t	filter_word;	/* bytes that choose a word */
+	uint32_t	filter_stride;
+	uint32_t	filter_log2_words;
 	uint32_t	reserved;
 
 	uint64_t	class_offset;	/* uint16_t[256]: label of a byte */
@@ -125,6 +130,7 @@ typedef struct acdat_image_header
 	uint64_t	strings_len;
 	uint64_t	ignore_chars;	/* uint32_t[ignore_count], sorted */
 	uint64_t	ignore_bytes;	/* char[ignore_len] */
+	uint64_t	filter;			/* uint64_t[1 << filter_log2_words] */
 } acdat_image_header;
 
 /*

@@ -84,6 +84,13 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 		scan->tick = hooks->tick;
 		scan->tick_arg = hooks->arg;
 	}
+	scan->filter = acdat_section(m, h->filter);
+	scan->filter_kind = (acdat_filter_kind) h->filter_kind;
+	scan->filter_gram = h->filter_gram;
+	scan->filter_word = h->filter_word;
+	scan->filter_stride = h->filter_stride;
+	scan->filter_log2_words = h->filter_log2_words;
+	scan->filter_fold = acdat_filter_fold(h);
 	scan->stack = (scan_start *) (void *) room;
 	room += stack_size(m);
 	scan->chain = (uint32_t *) (void *) room;
@@ -111,6 +118,13 @@ acdat_scan_start(acdat_scan *scan, acdat_policy policy, const void *text,
 	scan->pending = false;
 	scan->chain_top = 0;
 	scan->entry = scan->entry_end = 0;
+}
+
+void
+acdat_scan_trust_text(acdat_scan *scan, bool valid)
+{
+	scan->valid_text = valid && scan->encoding == ACDAT_ENCODING_UTF8 &&
+		(scan->m.header->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
 }
 
 size_t
@@ -280,7 +294,8 @@ scan_next_block(acdat_scan *scan)
 		return scan->final ? ACDAT_END : ACDAT_MORE;
 	starts = scan->folds ? next_folded(scan) : next_plain(scan);
 	scan->top = 0;
-	if (starts > 0)
+	if (starts > 0 && !(scan_filter_wanted(scan, starts) &&
+						scan_filter_window(scan, starts)))
 		scan_window(scan, starts);
 	else if (scan->next == before)
 		return ACDAT_MORE;

@@ -13,6 +13,7 @@
 #ifndef ACDAT_SCAN_H
 #define ACDAT_SCAN_H
 
+#include "src/core/filter.h"
 #include "src/core/hooks.h"
 #include "src/core/image.h"
 
@@ -44,6 +45,17 @@ struct acdat_scan
 	bool		(*tick) (void *arg);
 	void	   *tick_arg;
 	size_t		work;			/* bytes since the last tick */
+
+	/* the filter; table is NULL without one */
+	const uint64_t *filter;
+	acdat_filter_kind filter_kind;
+	unsigned	filter_gram;
+	unsigned	filter_word;
+	unsigned	filter_stride;
+	unsigned	filter_log2_words;
+	uint64_t	filter_fold;
+	bool		valid_text;		/* texts are known to be valid UTF-8 */
+	size_t		filter_rest;	/* bytes to go before the filter is tried */
 
 	/* the text */
 	acdat_policy policy;
@@ -94,6 +106,31 @@ extern acdat_status scan_next_block(acdat_scan *scan);
 
 /* Run the automaton over the window, stacking starts below starts. */
 extern void scan_window(acdat_scan *scan, size_t starts);
+
+/*
+ * The same by way of the filter; false, with nothing stacked, if maybe is
+ * said too often.
+ */
+extern bool scan_filter_window(acdat_scan *scan, size_t starts);
+
+/*
+ * Does any pattern end in the last ACDAT_TICK_BYTES or so of text, by way of
+ * the filter?  If not, sets *left: no pattern ends beyond that position.
+ */
+extern bool scan_filter_contains(acdat_scan *scan, const unsigned char *text,
+								 size_t len, size_t *left);
+
+/* Is the filter worth a try on the next bytes of text? */
+static inline bool
+scan_filter_wanted(acdat_scan *scan, size_t bytes)
+{
+	if (scan->filter == NULL)
+		return false;
+	if (scan->filter_rest == 0)
+		return true;
+	scan->filter_rest -= bytes < scan->filter_rest ? bytes : scan->filter_rest;
+	return false;
+}
 
 /* Stream position up to which nothing reported later can reach back. */
 extern uint64_t scan_decided(const acdat_scan *scan);

@@ -282,42 +282,68 @@ acdat_scan_next(acdat_scan *scan, acdat_match *match)
 }
 
 /*
+ * Read text[0, len) from its end, at most ACDAT_TICK_BYTES of it, from the
+ * root; true if any pattern occurs there, else sets *left to where reading
+ * ended with *state.
+ */
+static bool
+contains_chunk(const acdat_scan *scan, const unsigned char *text, size_t len,
+			   uint32_t *state, size_t *left)
+{
+	const acdat_state *states = scan->states;
+	const uint16_t *classes = scan->classes;
+	size_t		stop = len > ACDAT_TICK_BYTES ? len - ACDAT_TICK_BYTES : 0;
+	uint32_t	s = *state;
+
+	for (; len > stop; len--)
+	{
+		uint32_t	label = classes[text[len - 1]];
+
+		if (label == 0)
+		{
+			s = 0;
+			continue;
+		}
+		s = scan_step(states, s, label);
+		if (ACDAT_STATE_OUT(&states[s]) != 0)
+			return true;
+	}
+	*state = s;
+	*left = stop;
+	return false;
+}
+
+/*
  * Any output at all is a match when nothing else needs looking at.  The text
- * is read in one go, from its end.
+ * is read from its end.  Once the automaton reads, it reads on to the front:
+ * its state knows what lies behind.
  */
 static acdat_status
 contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 			   bool *found)
 {
-	const acdat_state *states = scan->states;
-	const uint16_t *classes = scan->classes;
 	uint32_t	state = 0;
+	bool		filtered = scan_filter_wanted(scan, len);
 
 	*found = false;
 	while (len > 0)
 	{
-		size_t		stop = len > ACDAT_TICK_BYTES ? len - ACDAT_TICK_BYTES : 0;
+		size_t		left;
 
-		scan->work += len - stop;
-		for (; len > stop; len--)
+		if (filtered)
 		{
-			uint32_t	label = classes[text[len - 1]];
-
-			if (label == 0)
-			{
-				state = 0;
-				continue;
-			}
-			state = scan_step(states, state, label);
-			if (ACDAT_STATE_OUT(&states[state]) != 0)
-			{
-				*found = true;
-				return ACDAT_OK;
-			}
+			*found = scan_filter_contains(scan, text, len, &left);
+			filtered = (scan->filter_rest == 0);
 		}
+		else
+			*found = contains_chunk(scan, text, len, &state, &left);
+		if (*found)
+			return ACDAT_OK;
+		scan->work += len - left;
+		len = left;
 		if (scan->work < ACDAT_TICK_BYTES)
 			continue;
-		scan->work = 0;
+		scan->work %= ACDAT_TICK_BYTES;
 		if (scan->tick != NULL && scan->tick(scan->tick_arg))
 			return ACDAT_CANCELLED;
 	}

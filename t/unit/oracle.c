@@ -437,9 +437,14 @@ acdat_oracle_rewrite(const acdat_dictionary *d, const acdat_rewrite *rewrite,
 			append(&out, rewrite->mask, rewrite->mask_len);
 		else
 		{
-			n = acdat_count_chars(d->options.encoding, bytes + m->start, n);
-			while (n-- > 0)
+			size_t		at = (size_t) m->start;
+
+			while (at < m->end)
+			{
+				at += acdat_cluster_length(d->options.encoding, bytes + at,
+										   (size_t) m->end - at);
 				append(&out, rewrite->mask, rewrite->mask_len);
+			}
 		}
 	}
 	append(&out, bytes + from, len - (size_t) from);
