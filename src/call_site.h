@@ -31,7 +31,8 @@ typedef struct AcdatCallSite
 	AcdatLookupCache lookup;
 	AcdatMachineSite machine;
 
-	/* the policy given last, as spelled and parsed */
+	/* the policy given last, as spelled and parsed; fixed: the only one */
+	bool		policy_fixed;
 	uint32		policy_len;		/* 0 = none */
 	char		policy_word[ACDAT_WORD_BYTES];
 	acdat_policy policy;

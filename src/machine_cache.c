@@ -16,7 +16,7 @@
 #include "src/machine_cache.h"
 #include "src/pgcompat.h"
 
-typedef struct CachedMachine
+typedef struct AcdatCachedMachine
 {
 	uint64		serial;			/* 0 = free; never reused */
 	uint64		used;			/* clock of the last use */
@@ -182,54 +182,68 @@ read_header(struct varlena *value, acdat_image_header *header)
 		pfree(slice);
 }
 
-const AcdatMachineRef *
-acdat_private_machine(AcdatMachineSite *site, Datum datum)
+/* Find or load the machine of a value and remember it in the site. */
+static const AcdatMachineRef *
+find_machine(AcdatMachineSite *site, Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
-	bool		external = VARATT_IS_EXTERNAL_ONDISK(value);
-	struct varatt_external pointer;
 	acdat_image_header header;
 	CachedMachine *entry;
 
-	if (external)
-	{
-		VARATT_EXTERNAL_GET_POINTER(pointer, value);
-		if (site->serial != 0 && site->external &&
-			cache[site->index].serial == site->serial &&
-			site->toast_value == pointer.va_valueid &&
-			site->toast_relation == pointer.va_toastrelid &&
-			site->raw_size == pointer.va_rawsize)
-		{
-			cache[site->index].used = ++clock;
-			return &cache[site->index].ref;
-		}
-	}
+	site->entry = NULL;
 	read_header(value, &header);
 	entry = find_content(&header);
 	if (entry == NULL)
 		entry = load_value(datum);
 	entry->used = ++clock;
+	site->entry = entry;
 	site->serial = entry->serial;
-	site->index = (int) (entry - cache);
-	site->external = external;
-	if (external)
-	{
-		site->toast_relation = pointer.va_toastrelid;
-		site->toast_value = pointer.va_valueid;
-		site->raw_size = pointer.va_rawsize;
-	}
+	site->external = VARATT_IS_EXTERNAL_ONDISK(value);
+	if (site->external)
+		memcpy(&site->pointer, VARDATA_EXTERNAL(value), sizeof(varatt_external));
 	return &entry->ref;
+}
+
+/* Two toast pointers, the second as it is in a value; inlined as two loads. */
+static inline bool
+same_pointer(const varatt_external *a, const char *b)
+{
+	uint64		x[2];
+	uint64		y[2];
+
+	StaticAssertStmt(sizeof(varatt_external) == sizeof(x),
+					 "unexpected layout of toast pointers");
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return x[0] == y[0] && x[1] == y[1];
+}
+
+const AcdatMachineRef *
+acdat_private_machine(AcdatMachineSite *site, Datum datum)
+{
+	const struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	CachedMachine *entry = site->entry;
+
+	if (likely(entry != NULL && site->external &&
+			   entry->serial == site->serial &&
+			   VARATT_IS_EXTERNAL_ONDISK(value) &&
+			   same_pointer(&site->pointer, VARDATA_EXTERNAL(value))))
+	{
+		entry->used = ++clock;
+		return &entry->ref;
+	}
+	return find_machine(site, datum);
 }
 
 void
 acdat_private_pin(const AcdatMachineSite *site)
 {
-	cache[site->index].pins++;
+	site->entry->pins++;
 }
 
 void
 acdat_private_unpin(const AcdatMachineSite *site)
 {
-	if (cache[site->index].serial == site->serial)
-		cache[site->index].pins--;
+	Assert(site->entry->serial == site->serial && site->entry->pins > 0);
+	site->entry->pins--;
 }

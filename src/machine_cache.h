@@ -18,19 +18,20 @@
 #include "postgres.h"
 
 #include "src/lookup.h"
+#include "src/pgcompat.h"
 
 /* Private machines a process keeps. */
 #define ACDAT_PRIVATE_MACHINES 16
 
+struct AcdatCachedMachine;
+
 /* What a call site remembers; zeroed memory. */
 typedef struct AcdatMachineSite
 {
-	uint64		serial;			/* of the cached machine, 0 = none */
-	int			index;			/* in the cache */
-	bool		external;		/* the value was a toast pointer */
-	Oid			toast_relation;
-	Oid			toast_value;
-	int32		raw_size;
+	struct AcdatCachedMachine *entry;	/* NULL = none */
+	uint64		serial;			/* of the machine that entry held */
+	bool		external;		/* the value was this toast pointer */
+	varatt_external pointer;
 } AcdatMachineSite;
 
 /* The machine of a value, in the cache after this call. */
