@@ -109,6 +109,24 @@ BEGIN
 	RAISE NOTICE '% found', n;
 END
 $$;
+DO $$
+DECLARE
+	v acdat.machine;
+	n integer := 0;
+BEGIN
+	FOR i IN 1 .. 100 LOOP
+		IF i % 2 = 0 THEN
+			SELECT machine INTO v FROM places WHERE place = 'out of line';
+		ELSE
+			SELECT machine INTO v FROM places WHERE place = 'compressed';
+		END IF;
+		IF acdat.contains(CASE i % 2 WHEN 0 THEN md5(i::text) ELSE 'word' || i END, v) THEN
+			n := n + 1;
+		END IF;
+	END LOOP;
+	RAISE NOTICE '% found', n;
+END
+$$;
 
 -- more machines in turn than a process keeps
 CREATE TEMP TABLE many AS

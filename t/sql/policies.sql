@@ -46,6 +46,18 @@ SELECT pg_temp.show('{abcd,b}', 'abcd', 'leftmost_first', '{-1,100}')
 SELECT policy, acdat.count_matches('aaaa', machine, policy)
 FROM (SELECT acdat.compile(p) FROM unnest('{a,aa}'::text[]) p) d(machine),
 	unnest('{all_overlapping,leftmost_longest,leftmost_first,all_overlapping}'::text[]) policy;
+DO $$
+DECLARE
+	m acdat.machine := acdat.compile(p) FROM unnest('{a,aa}'::text[]) p;
+	policy text;
+	counts bigint[] := '{}';
+BEGIN
+	FOREACH policy IN ARRAY '{all_overlapping,leftmost_longest,all_overlapping}'::text[] LOOP
+		counts := counts || acdat.count_matches('aaaa', m, policy);
+	END LOOP;
+	RAISE NOTICE '%', counts;
+END
+$$;
 
 -- words that are no policy
 SELECT pg_temp.show('{a}', 'a', 'longest');
