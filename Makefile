@@ -1,28 +1,137 @@
-# acdat_bgw: multi-pattern matching with one shared machine per cluster
+# acdat_bgw: dictionaries of words, compiled once and shared by the cluster
 #
-#   make, make install      build and install for PG_CONFIG
-#   make check              everything: builds, unit tests, regression,
-#                           isolation and TAP tests on private servers
-#   make demo               the whole path on a private server
-#   make cli                the acdat command, build/acdat
+#   make, make install  build and install for PG_CONFIG
+#   make check          everything, on private servers; prove's lines come last
+#   make demo           the whole path, shown on a private server
+#   make cli            the acdat command: build/acdat
+#   make unit           unit tests of the core, plain and with sanitizers
+#   make check-core     proof that the core knows nothing of PostgreSQL
+#   make nm-check       proof that no foreign symbol is exported
+#   make coverage       line coverage of make check: build/coverage
+#   make fuzz           fuzz the core, FUZZ_SECONDS each
 #
-# check and demo touch neither the system's clusters nor its PostgreSQL.
+# check, demo and coverage take what they lack from apt when run by root, and
+# touch neither the system's clusters nor its PostgreSQL.
 
 MODULE_big = acdat_bgw
 EXTENSION = acdat_bgw
-DATA = $(wildcard sql/acdat_bgw--*.sql)
-PGFILEDESC = "acdat_bgw - multi-pattern matching with shared dictionaries"
+DATA = $(sort $(wildcard sql/acdat_bgw--*.sql))
+PGFILEDESC = "acdat_bgw - dictionaries of words, shared by the cluster"
 
 CORE_SOURCES = $(sort $(wildcard src/core/*.c))
+CLI_SOURCES = $(sort $(wildcard src/cli/*.c))
 OBJS = $(CORE_SOURCES:.c=.o) \
 	$(patsubst %.c,%.o,$(sort $(wildcard shmem/*.c))) \
 	$(patsubst %.c,%.o,$(sort $(wildcard src/*.c)))
+ALL_HEADERS = $(wildcard src/core/*.h shmem/*.h src/*.h src/cli/*.h t/unit/*.h)
+
+PG_CONFIG ?= pg_config
+
+# Goals that need no PGXS here: a fresh machine may not have it yet.
+OWN_GOALS = check demo cli unit unit-programs check-core coverage fuzz bench
+asked = $(filter $(OWN_GOALS),$(MAKECMDGOALS))
+
+ifeq (,$(asked))
 
 PG_CPPFLAGS = -I$(srcdir)
 SHLIB_LINK = -lutf8proc
-with_llvm = no
+EXTRA_CLEAN = build
 
-PG_CONFIG ?= pg_config
+# Debian's server is built with LLVM, but its bitcode would need clang.
+override with_llvm = no
+
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
-override with_llvm = no
+
+$(OBJS): $(ALL_HEADERS)
+
+nm-check: all
+	prove t/002_symbols.pl
+
+.PHONY: nm-check
+
+else ifneq ($(words $(asked)),$(words $(MAKECMDGOALS)))
+
+# A mixture: each goal in a make of its own, in order.
+.NOTPARALLEL:
+.PHONY: $(MAKECMDGOALS)
+$(MAKECMDGOALS):
+	$(MAKE) $@
+
+else
+
+CORE_WARNINGS = -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror
+CORE_CFLAGS = -O2 -g
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
+SANITIZED_CFLAGS = -O1 -g $(SANITIZERS)
+
+UNIT_NAMES = $(patsubst t/unit/%.c,%,$(sort $(wildcard t/unit/test_*.c)))
+UNIT_COMMON = $(wildcard t/unit/oracle.c t/unit/cases.c)
+
+PLAIN_CORE = $(CORE_SOURCES:%.c=build/plain/%.o)
+PLAIN_UNIT = $(UNIT_COMMON:%.c=build/plain/%.o)
+SANITIZED_CORE = $(CORE_SOURCES:%.c=build/sanitized/%.o)
+SANITIZED_UNIT = $(UNIT_COMMON:%.c=build/sanitized/%.o)
+UNIT_PROGRAMS = $(UNIT_NAMES:%=build/unit/%) $(UNIT_NAMES:%=build/unit/%_sanitized)
+
+.SECONDARY:
+.PHONY: $(OWN_GOALS)
+
+check:
+	t/tools/check
+
+demo:
+	t/tools/demo
+
+coverage:
+	ACDAT_COVERAGE=build/coverage t/tools/check
+
+bench:
+	bench/run
+
+check-core:
+	prove t/001_core.pl
+
+cli: build/acdat
+
+# Programs are cmocka's: each prints TAP and is a test of its own.
+unit-programs: $(UNIT_PROGRAMS)
+
+unit: unit-programs
+	prove --timer -e '' $(UNIT_PROGRAMS)
+
+build/acdat: $(CLI_SOURCES:%.c=build/plain/%.o) $(PLAIN_CORE)
+	$(CC) $(CORE_CFLAGS) $^ -lutf8proc -o $@
+
+build/unit/%_sanitized: build/sanitized/t/unit/%.o $(SANITIZED_UNIT) $(SANITIZED_CORE)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZED_CFLAGS) $^ -lcmocka -lutf8proc -o $@
+
+build/unit/%: build/plain/t/unit/%.o $(PLAIN_UNIT) $(PLAIN_CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CORE_CFLAGS) $^ -lcmocka -lutf8proc -o $@
+
+build/plain/src/core/%.o build/sanitized/src/core/%.o: CORE_WARNINGS += -Wconversion -Wshadow
+
+build/plain/%.o: %.c $(ALL_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CORE_WARNINGS) $(CORE_CFLAGS) -I. -c $< -o $@
+
+build/sanitized/%.o: %.c $(ALL_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CORE_WARNINGS) $(SANITIZED_CFLAGS) -I. -c $< -o $@
+
+# Fuzzers: t/fuzz/fuzz_NAME.c is a libFuzzer target, t/fuzz/NAME/ its corpus.
+FUZZ_SECONDS = 60
+FUZZ_NAMES = $(patsubst t/fuzz/%.c,%,$(sort $(wildcard t/fuzz/fuzz_*.c)))
+
+fuzz: $(FUZZ_NAMES:%=build/fuzz/%)
+	t/tools/fuzz $(FUZZ_SECONDS) $^
+
+build/fuzz/%: t/fuzz/%.c $(UNIT_COMMON) $(CORE_SOURCES) $(ALL_HEADERS)
+	@mkdir -p $(@D)
+	clang $(CORE_WARNINGS) -O1 -g -fsanitize=fuzzer,address,undefined -I. \
+		$(filter %.c,$^) -lutf8proc -o $@
+
+endif
