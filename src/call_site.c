@@ -94,6 +94,7 @@ acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
 	}
 	if (unlikely(site->is_text && ref->info.options.encoding != site->encoding))
 		encoding_mismatch(ref->info.options.encoding);
+	acdat_scan_trust_text(ref->scan, site->is_text);
 	return ref;
 }
 

@@ -146,6 +146,7 @@ make_scan(MatchSite *site, MemoryContext context, const AcdatMachineRef *ref)
 		site->scan_size = size;
 	}
 	acdat_scan_init(site->scan, &ref->machine, &hooks);
+	acdat_scan_trust_text(site->scan, site->site.is_text);
 	site->machine = ref->machine;
 	site->checksum[0] = ref->info.checksum[0];
 	site->checksum[1] = ref->info.checksum[1];
