@@ -150,177 +150,184 @@ COMMENT ON AGGREGATE acdat.compile(bytea, bigint, integer, bytea) IS
 
 /* ---- Scanning ---- */
 
+CREATE FUNCTION acdat.scan_support(internal) RETURNS internal
+	IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_scan_support';
+COMMENT ON FUNCTION acdat.scan_support(internal) IS
+	'internal: tells the planner what scanning functions cost and return';
+
 CREATE FUNCTION acdat.contains(value text, dictionary text)
-	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
 COMMENT ON FUNCTION acdat.contains(text, text) IS
 	'does any pattern of the dictionary occur?';
 
 CREATE FUNCTION acdat.contains(value bytea, dictionary text)
-	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
 COMMENT ON FUNCTION acdat.contains(bytea, text) IS
 	'does any pattern of the dictionary occur?';
 
 CREATE FUNCTION acdat.count_matches(value text, dictionary text, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
 COMMENT ON FUNCTION acdat.count_matches(text, text, text) IS
 	'number of matches of the dictionary under a policy';
 
 CREATE FUNCTION acdat.count_matches(value bytea, dictionary text, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
 COMMENT ON FUNCTION acdat.count_matches(bytea, text, text) IS
 	'number of matches of the dictionary under a policy';
 
 CREATE FUNCTION acdat.match_ids(value text, dictionary text, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
 COMMENT ON FUNCTION acdat.match_ids(text, text, text) IS
 	'distinct ids of the matching patterns of the dictionary, ascending';
 
 CREATE FUNCTION acdat.match_ids(value bytea, dictionary text, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
 COMMENT ON FUNCTION acdat.match_ids(bytea, text, text) IS
 	'distinct ids of the matching patterns of the dictionary, ascending';
 
 CREATE FUNCTION acdat.first_match(value text, dictionary text, policy text DEFAULT 'leftmost_longest')
-	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
 COMMENT ON FUNCTION acdat.first_match(text, text, text) IS
 	'the first match of the dictionary in the order of a policy, NULL if there is none';
 
 CREATE FUNCTION acdat.first_match(value bytea, dictionary text, policy text DEFAULT 'leftmost_longest')
-	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
 COMMENT ON FUNCTION acdat.first_match(bytea, text, text) IS
 	'the first match of the dictionary in the order of a policy, NULL if there is none';
 
 CREATE FUNCTION acdat.matches(value text, dictionary text, policy text DEFAULT 'all_overlapping')
-	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
 COMMENT ON FUNCTION acdat.matches(text, text, text) IS
 	'matches of the dictionary in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
 
 CREATE FUNCTION acdat.matches(value bytea, dictionary text, policy text DEFAULT 'all_overlapping')
-	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
 COMMENT ON FUNCTION acdat.matches(bytea, text, text) IS
 	'matches of the dictionary in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
 
 CREATE FUNCTION acdat.replace(value text, dictionary text, policy text DEFAULT 'leftmost_longest')
-	RETURNS text STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS text STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
 COMMENT ON FUNCTION acdat.replace(text, text, text) IS
 	'the value with each match of the dictionary replaced by its pattern''s replacement; the output is not scanned again';
 
 CREATE FUNCTION acdat.replace(value bytea, dictionary text, policy text DEFAULT 'leftmost_longest')
-	RETURNS bytea STABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bytea STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
 COMMENT ON FUNCTION acdat.replace(bytea, text, text) IS
 	'the value with each match of the dictionary replaced by its pattern''s replacement; the output is not scanned again';
 
 CREATE FUNCTION acdat.redact(value text, dictionary text,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
-	RETURNS text STABLE PARALLEL SAFE COST 50
+	RETURNS text STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(text, text, text, text) IS
 	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
 
 CREATE FUNCTION acdat.redact(value bytea, dictionary text,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
-	RETURNS bytea STABLE PARALLEL SAFE COST 50
+	RETURNS bytea STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(bytea, text, text, text) IS
 	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
 
 CREATE FUNCTION acdat.contains(value text, machine acdat.machine)
-	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
 COMMENT ON FUNCTION acdat.contains(text, acdat.machine) IS
 	'does any pattern of the machine occur?';
 
 CREATE FUNCTION acdat.contains(value bytea, machine acdat.machine)
-	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
 COMMENT ON FUNCTION acdat.contains(bytea, acdat.machine) IS
 	'does any pattern of the machine occur?';
 
 CREATE FUNCTION acdat.count_matches(value text, machine acdat.machine, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
 COMMENT ON FUNCTION acdat.count_matches(text, acdat.machine, text) IS
 	'number of matches of the machine under a policy';
 
 CREATE FUNCTION acdat.count_matches(value bytea, machine acdat.machine, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
 COMMENT ON FUNCTION acdat.count_matches(bytea, acdat.machine, text) IS
 	'number of matches of the machine under a policy';
 
 CREATE FUNCTION acdat.match_ids(value text, machine acdat.machine, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
 COMMENT ON FUNCTION acdat.match_ids(text, acdat.machine, text) IS
 	'distinct ids of the matching patterns of the machine, ascending';
 
 CREATE FUNCTION acdat.match_ids(value bytea, machine acdat.machine, policy text DEFAULT 'all_overlapping')
-	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
 COMMENT ON FUNCTION acdat.match_ids(bytea, acdat.machine, text) IS
 	'distinct ids of the matching patterns of the machine, ascending';
 
 CREATE FUNCTION acdat.first_match(value text, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
-	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
 COMMENT ON FUNCTION acdat.first_match(text, acdat.machine, text) IS
 	'the first match of the machine in the order of a policy, NULL if there is none';
 
 CREATE FUNCTION acdat.first_match(value bytea, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
-	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
 COMMENT ON FUNCTION acdat.first_match(bytea, acdat.machine, text) IS
 	'the first match of the machine in the order of a policy, NULL if there is none';
 
 CREATE FUNCTION acdat.matches(value text, machine acdat.machine, policy text DEFAULT 'all_overlapping')
-	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
 COMMENT ON FUNCTION acdat.matches(text, acdat.machine, text) IS
 	'matches of the machine in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
 
 CREATE FUNCTION acdat.matches(value bytea, machine acdat.machine, policy text DEFAULT 'all_overlapping')
-	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 ROWS 10
+	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
 COMMENT ON FUNCTION acdat.matches(bytea, acdat.machine, text) IS
 	'matches of the machine in the order of a policy: all_overlapping, leftmost_longest or leftmost_first';
 
 CREATE FUNCTION acdat.replace(value text, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
-	RETURNS text IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS text IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
 COMMENT ON FUNCTION acdat.replace(text, acdat.machine, text) IS
 	'the value with each match of the machine replaced by its pattern''s replacement; the output is not scanned again';
 
 CREATE FUNCTION acdat.replace(value bytea, machine acdat.machine, policy text DEFAULT 'leftmost_longest')
-	RETURNS bytea IMMUTABLE STRICT PARALLEL SAFE COST 50
+	RETURNS bytea IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
 COMMENT ON FUNCTION acdat.replace(bytea, acdat.machine, text) IS
 	'the value with each match of the machine replaced by its pattern''s replacement; the output is not scanned again';
 
 CREATE FUNCTION acdat.redact(value text, machine acdat.machine,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
-	RETURNS text IMMUTABLE PARALLEL SAFE COST 50
+	RETURNS text IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(text, acdat.machine, text, text) IS
 	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
 
 CREATE FUNCTION acdat.redact(value bytea, machine acdat.machine,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
-	RETURNS bytea IMMUTABLE PARALLEL SAFE COST 50
+	RETURNS bytea IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(bytea, acdat.machine, text, text) IS
 	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
+
 /* ---- Publishing ---- */
 
 CREATE TABLE acdat.dictionary (
