@@ -18,6 +18,7 @@
 
 #include "src/lookup.h"
 #include "src/machine_cache.h"
+#include "src/pgcompat.h"
 
 /* The longest spelling of a policy or style that is kept. */
 #define ACDAT_WORD_BYTES 24
@@ -62,6 +63,6 @@ extern acdat_policy acdat_site_policy(AcdatCallSite *site,
 extern void acdat_raise_scan_error(acdat_status status);
 
 /* Raise for more than acdat_bgw.max_matches matches. */
-extern void acdat_max_matches_error(void) pg_attribute_noreturn();
+pg_noreturn extern void acdat_max_matches_error(void);
 
 #endif							/* ACDAT_CALL_SITE_H */

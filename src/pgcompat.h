@@ -19,4 +19,9 @@
 #include "varatt.h"
 #endif
 
+/* pg_attribute_noreturn() gave way to a specifier in front */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 #endif							/* ACDAT_PGCOMPAT_H */
