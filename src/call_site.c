@@ -35,20 +35,40 @@ argument_is_constant(FmgrInfo *flinfo, int number)
 		IsA(list_nth(arguments, number), Const);
 }
 
-void
-acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
+/*
+ * The types of the first two arguments, from the expression if that tells:
+ * a call site may live for one short statement, and reading the function's
+ * row would be most of its work.
+ */
+static void
+argument_types(FmgrInfo *flinfo, Oid *value, Oid *second)
 {
 	Oid		   *types;
 	int			count;
 
+	*value = get_fn_expr_argtype(flinfo, 0);
+	*second = get_fn_expr_argtype(flinfo, 1);
+	if ((*value == TEXTOID || *value == BYTEAOID) && OidIsValid(*second))
+		return;
 	(void) get_func_signature(flinfo->fn_oid, &types, &count);
 	Assert(count >= 2);
-	site->is_text = (types[0] == TEXTOID);
-	site->is_machine = (types[1] != TEXTOID);
+	*value = types[0];
+	*second = types[1];
+	pfree(types);
+}
+
+void
+acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
+{
+	Oid			value;
+	Oid			second;
+
+	argument_types(flinfo, &value, &second);
+	site->is_text = (value == TEXTOID);
+	site->is_machine = (second != TEXTOID);
 	if (site->is_text)
 		site->encoding = acdat_database_encoding();
 	site->policy_fixed = argument_is_constant(flinfo, 2);
-	pfree(types);
 }
 
 AcdatCallSite *
