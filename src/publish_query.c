@@ -128,6 +128,15 @@ string_bytes(const QueryColumn *column, Datum value, Size *len)
 		*len = VARSIZE_ANY_EXHDR(varlena);
 		return VARDATA_ANY(varlena);
 	}
+	else if (column->type == BPCHAROID)
+	{
+		struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
+
+		/* trailing blanks are not part of the value, as in a cast to text */
+		*len = bpchartruelen(VARDATA_ANY(varlena),
+							 (int) VARSIZE_ANY_EXHDR(varlena));
+		return VARDATA_ANY(varlena);
+	}
 	else
 	{
 		char	   *string = OutputFunctionCall(unconstify(FmgrInfo *, &column->output), value);
