@@ -33,6 +33,7 @@
 #define SHARP_S "\xC3\x9F"
 #define CAPITAL_SHARP_S "\xE1\xBA\x9E"
 #define ACUTE "\xCC\x81"		/* combining */
+#define MASK "\xE2\x96\x88"		/* what masked texts are masked by */
 
 const acdat_test_case acdat_test_cases[] = {
 
@@ -172,6 +173,18 @@ const acdat_test_case acdat_test_cases[] = {
 		TEXT("xABabcD"), .replaced = "xAB<&>"},
 	{"replacement with a zero byte is kept apart", .patterns = {R("a", "\xff")},
 		TEXT("\0a\0"), .all = "1-2:1"},
+
+	/* Masks: one for every character as the user sees it */
+	{"mask of an emoji family", UTF8, .patterns = {P(MAN ZWJ MAN ZWJ BOY)},
+		TEXT("a" MAN ZWJ MAN ZWJ BOY "b"), .masked = "a" MASK "b"},
+	{"mask of a letter with a mark", UTF8, .patterns = {P("e" ACUTE "t")},
+		TEXT("e" ACUTE "te" ACUTE), .masked = MASK MASK "e" ACUTE},
+	{"mask of overlapping matches", .patterns = {P("abc"), P("cd")},
+		TEXT("xabcdcdx"), .masked = "x" MASK MASK MASK MASK MASK MASK "x"},
+	{"mask includes ignored characters", .ignore = "*", .patterns = {P("ab")},
+		TEXT("xa**b*"), .masked = "x" MASK MASK MASK MASK "*"},
+	{"mask of bytes", .patterns = {P("\xC3\xA9")},
+		TEXT("\xC3\xA9"), .masked = MASK MASK},
 
 	/* Empty, duplicate, size */
 	{"empty dictionary", .patterns = {{.bytes = NULL}},

@@ -42,6 +42,7 @@ typedef struct acdat_test_case
 	const char *first;
 	const char *merged;
 	const char *replaced;		/* leftmost-longest */
+	const char *masked;			/* merged, by U+2588 for every cluster */
 } acdat_test_case;
 
 extern const acdat_test_case acdat_test_cases[];

@@ -141,6 +141,13 @@ oracle_as_expected(void **state)
 	}
 }
 
+static bool
+is_valid(const acdat_test_case *c)
+{
+	return c->encoding == ACDAT_ENCODING_BYTES ||
+		acdat_valid_utf8((const unsigned char *) c->text, c->len);
+}
+
 static void
 engine_under_policy(const acdat_test_case *c, const acdat_dictionary *d,
 					acdat_engine *engine, acdat_policy policy,
@@ -152,17 +159,21 @@ engine_under_policy(const acdat_test_case *c, const acdat_dictionary *d,
 	uint64_t	count;
 
 	acdat_oracle_choose(d, policy, all, &right);
-	for (piece = 0; piece <= c->len; piece++)
+	for (piece = 0; piece <= 2 * c->len + 1; piece++)
 	{
-		acdat_status status = acdat_engine_matches(engine, policy, c->text,
-												   c->len, piece, &got);
+		/* every size twice: as any bytes, and as a text known to be valid */
+		acdat_status status;
+
+		acdat_scan_trust_text(engine->scan, piece % 2 == 1 && is_valid(c));
+		status = acdat_engine_matches(engine, policy, c->text, c->len,
+									  piece / 2, &got);
 
 		if (status != ACDAT_OK || !acdat_answer_equal(&got, &right))
 		{
 			acdat_answer_print("right", &right);
 			acdat_answer_print("got", &got);
 			fail_msg("%s: %s in pieces of %u: %s", c->name,
-					 policy_names[policy], (unsigned) piece,
+					 policy_names[policy], (unsigned) piece / 2,
 					 acdat_status_text(status));
 		}
 	}
@@ -240,6 +251,18 @@ check_rewrite(const acdat_test_case *c, const acdat_dictionary *d,
 	free(right);
 }
 
+static const char *
+expected_rewrite(const acdat_test_case *c, const acdat_rewrite *rewrite)
+{
+	if (rewrite->style == ACDAT_REWRITE_REPLACE &&
+		rewrite->policy == ACDAT_LEFTMOST_LONGEST)
+		return c->replaced;
+	if (rewrite->style == ACDAT_REWRITE_CHARS &&
+		rewrite->policy == ACDAT_MERGED)
+		return c->masked;
+	return NULL;
+}
+
 static void
 rewrites(void **state)
 {
@@ -273,9 +296,7 @@ rewrites(void **state)
 				rewrite.mask = "\xE2\x96\x88";
 				rewrite.mask_len = 3;
 				check_rewrite(c, &d, &engine, &rewrite, &chosen,
-							  style == ACDAT_REWRITE_REPLACE &&
-							  policy == ACDAT_LEFTMOST_LONGEST ?
-							  c->replaced : NULL);
+							  expected_rewrite(c, &rewrite));
 			}
 		}
 		acdat_engine_free(&engine);

@@ -377,6 +377,8 @@ build_words(const acdat_hooks *hooks, int n, void **image, size_t *size)
 		*image = malloc(*size);
 		assert_non_null(*image);
 		status = acdat_builder_write(builder, *image);
+		if (status != ACDAT_OK)
+			free(*image);
 	}
 	acdat_builder_destroy(builder);
 	return status;
