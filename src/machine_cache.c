@@ -9,6 +9,7 @@
 
 #include "access/detoast.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "shmem/core_support.h"
@@ -21,6 +22,7 @@ typedef struct AcdatCachedMachine
 	uint64		serial;			/* 0 = free; never reused */
 	uint64		used;			/* clock of the last use */
 	int			pins;
+	Oid			user;			/* who had it loaded */
 	uint64		checksum[2];
 	Size		size;
 	MemoryContext context;		/* holds image and scan; unless free */
@@ -141,11 +143,17 @@ load_value(Datum value)
 	/* It is a cache, for whatever comes later in this process. */
 	MemoryContextSetParent(entry->context, TopMemoryContext);
 	entry->pins = 0;
+	entry->user = GetUserId();
 	entry->serial = next_serial++;
 	return entry;
 }
 
-/* The cached machine with the content a header announces, or NULL. */
+/*
+ * The cached machine with the content a header announces, or NULL.  The
+ * checksum is not proof against contents made to collide, so a user's
+ * machines are never taken for those of another, as of a function that runs
+ * as its owner.
+ */
 static CachedMachine *
 find_content(const acdat_image_header *header)
 {
@@ -155,7 +163,8 @@ find_content(const acdat_image_header *header)
 	{
 		CachedMachine *entry = &cache[i];
 
-		if (entry->serial != 0 && entry->size == header->image_size &&
+		if (entry->serial != 0 && entry->user == GetUserId() &&
+			entry->size == header->image_size &&
 			entry->checksum[0] == header->checksum[0] &&
 			entry->checksum[1] == header->checksum[1])
 			return entry;
