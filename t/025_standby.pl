@@ -78,7 +78,7 @@ $session->query('COMMIT');
 answer_is($session, 'd', \@words, 'gamma', 'and moves on after its end');
 
 # Statements that run all the while never fail, and never go back.
-my @numbers = map { "word$_" } 1 .. 10;
+my @numbers = map { sprintf "word%02d", $_ } 1 .. 10;
 my @seen = (0);
 foreach my $number (@numbers)
 {
