@@ -448,8 +448,8 @@ COMMENT ON FUNCTION acdat.set_reader(text, text) IS
 
 CREATE FUNCTION acdat.patterns(name text, version bigint DEFAULT NULL,
 	OUT pattern text, OUT pattern_bytes bytea, OUT id bigint,
-	OUT priority integer, OUT replacement text, OUT tag text,
-	OUT allow boolean)
+	OUT priority integer, OUT replacement text, OUT replacement_bytes bytea,
+	OUT tag text, OUT allow boolean)
 	RETURNS SETOF record STABLE PARALLEL SAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_patterns';
 COMMENT ON FUNCTION acdat.patterns(text, bigint) IS

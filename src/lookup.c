@@ -148,16 +148,17 @@ fill_cache(AcdatLookupCache *cache, Snapshot snapshot, const char *name,
 	cache->lxid = AcdatMyLocalXid();
 }
 
+/* A missing owner closes the dictionary to all but superusers. */
 static bool
 may_scan(const AcdatEntry *entry)
 {
 	Oid			user = GetUserId();
 
-	if (entry->reader_public || superuser_arg(user))
+	if (superuser_arg(user))
 		return true;
 	if (!OidIsValid(entry->owner))
 		return false;
-	return has_privs_of_role(user, entry->owner) ||
+	return entry->reader_public || has_privs_of_role(user, entry->owner) ||
 		(OidIsValid(entry->reader) && has_privs_of_role(user, entry->reader));
 }
 

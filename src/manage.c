@@ -23,6 +23,8 @@ PG_FUNCTION_INFO_V1(acdat_rename_dictionary);
 PG_FUNCTION_INFO_V1(acdat_set_reader);
 PG_FUNCTION_INFO_V1(acdat_patterns);
 
+#define PATTERN_COLUMNS 8
+
 /* acdat.drop_dictionary(name text) returns void */
 Datum
 acdat_drop_dictionary(PG_FUNCTION_ARGS)
@@ -89,45 +91,45 @@ acdat_set_reader(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/*
+ * A string as text and as bytea, text only where it is valid in this
+ * database's encoding.
+ */
+static void
+put_string(const void *bytes, Size len, Datum *values, bool *nulls)
+{
+	bytea	   *copy;
+
+	nulls[0] = nulls[1] = true;
+	if (bytes == NULL)
+		return;
+	copy = palloc(VARHDRSZ + len);
+	SET_VARSIZE(copy, VARHDRSZ + len);
+	memcpy(VARDATA(copy), bytes, len);
+
+	/* both types are the same bytes */
+	values[0] = values[1] = PointerGetDatum(copy);
+	nulls[0] = !pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) len, true);
+	nulls[1] = false;
+}
+
 /* One pattern as a row of patterns(). */
 static void
 put_pattern(ReturnSetInfo *result, const acdat_pattern *pattern)
 {
-	Datum		values[7];
-	bool		nulls[7] = {0};
-	int			len = (int) pattern->len;
-	bytea	   *bytes = palloc(VARHDRSZ + pattern->len);
+	Datum		values[PATTERN_COLUMNS] = {0};
+	bool		nulls[PATTERN_COLUMNS] = {0};
 
-	SET_VARSIZE(bytes, VARHDRSZ + pattern->len);
-	memcpy(VARDATA(bytes), pattern->bytes, pattern->len);
-	if (pg_verify_mbstr(GetDatabaseEncoding(), pattern->bytes, len, true))
-		values[0] = PointerGetDatum(cstring_to_text_with_len(pattern->bytes,
-															 len));
-	else
-		nulls[0] = true;
-	values[1] = PointerGetDatum(bytes);
+	put_string(pattern->bytes, pattern->len, &values[0], &nulls[0]);
 	values[2] = Int64GetDatum(pattern->id);
 	values[3] = Int32GetDatum(pattern->priority);
-	if (pattern->replacement != NULL)
-	{
-		bytea	   *replacement = palloc(VARHDRSZ + pattern->replacement_len);
-
-		SET_VARSIZE(replacement, VARHDRSZ + pattern->replacement_len);
-		memcpy(VARDATA(replacement), pattern->replacement,
-			   pattern->replacement_len);
-		values[4] = PointerGetDatum(replacement);
-		nulls[4] = !pg_verify_mbstr(GetDatabaseEncoding(),
-									pattern->replacement,
-									(int) pattern->replacement_len, true);
-	}
-	else
-		nulls[4] = true;
+	put_string(pattern->replacement, pattern->replacement_len, &values[4],
+			   &nulls[4]);
 	if (pattern->tag != NULL)
-		values[5] = PointerGetDatum(cstring_to_text_with_len(pattern->tag,
+		values[6] = PointerGetDatum(cstring_to_text_with_len(pattern->tag,
 															 (int) pattern->tag_len));
-	else
-		nulls[5] = true;
-	values[6] = BoolGetDatum(pattern->allow);
+	nulls[6] = (pattern->tag == NULL);
+	values[7] = BoolGetDatum(pattern->allow);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

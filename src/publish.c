@@ -235,7 +235,10 @@ publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array)
 	check_publish(row, old);
 
 	if (query != NULL)
+	{
 		acdat_read_query(&content, query);
+		acdat_check_unchanged(NameStr(name), old);
+	}
 	else
 		acdat_read_array(&content, array);
 	content.options.encoding = content.binary ? ACDAT_ENCODING_BYTES : encoding;
@@ -328,6 +331,7 @@ acdat_republish(PG_FUNCTION_ARGS)
 	content.source = current->source;
 	content.source_path = current->source_path;
 	read_as_owner(&content, row);
+	acdat_check_unchanged(name, row);
 	if (content.patterns == 0 && current->patterns != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -61,6 +61,13 @@ extern void acdat_lock_name(const char *name);
 extern AcdatDictionaryRow *acdat_row_for_change(const char *name,
 												bool missing_ok);
 
+/*
+ * Raise if the query whose patterns are being published changed the
+ * dictionary itself: row is what acdat_row_for_change() gave, or NULL.
+ */
+extern void acdat_check_unchanged(const char *name,
+								  const AcdatDictionaryRow *row);
+
 /* Raise unless the user may change cluster-wide dictionaries. */
 extern void acdat_check_cluster_right(void);
 

@@ -101,7 +101,8 @@ find_columns(TupleDesc desc, QueryColumn *columns)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of the query has type %s",
-							column->name, SPI_gettype(desc, attnum)),
+							column->name,
+							format_type_be(SPI_gettypeid(desc, attnum))),
 					 errhint("It must be %s.", column->wanted)));
 		if (column->kind == COLUMN_STRING)
 		{
@@ -154,6 +155,20 @@ integer_value(const QueryColumn *column, Datum value)
 	if (column->type == INT4OID)
 		return DatumGetInt32(value);
 	return DatumGetInt64(value);
+}
+
+/*
+ * What goes with a pattern ends up in text values: a replacement when the
+ * patterns are text, a tag always.
+ */
+static void
+check_text(const char *column, int64 row, const char *bytes, Size len)
+{
+	if (!pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) len, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+				 errmsg("%s in row %lld is not valid text in encoding %s",
+						column, (long long) row, GetDatabaseEncodingName())));
 }
 
 /* Check one pattern and append it to the pack. */
@@ -251,12 +266,21 @@ append_tuple(AcdatContent *content, const QueryColumn *columns,
 		pattern.priority = (int32) priority;
 	}
 	if (present[COLUMN_REPLACEMENT])
+	{
 		pattern.replacement = string_bytes(&columns[COLUMN_REPLACEMENT],
 										   values[COLUMN_REPLACEMENT],
 										   &pattern.replacement_len);
+		if (columns[COLUMN_REPLACEMENT].type == BYTEAOID && !content->binary)
+			check_text("replacement", row, pattern.replacement,
+					   pattern.replacement_len);
+	}
 	if (present[COLUMN_TAG])
+	{
 		pattern.tag = string_bytes(&columns[COLUMN_TAG], values[COLUMN_TAG],
 								   &pattern.tag_len);
+		if (columns[COLUMN_TAG].type == BYTEAOID)
+			check_text("tag", row, pattern.tag, pattern.tag_len);
+	}
 	pattern.allow = present[COLUMN_ALLOW] && DatumGetBool(values[COLUMN_ALLOW]);
 	append_pattern(content, &pattern);
 }

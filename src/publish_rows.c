@@ -154,6 +154,25 @@ acdat_row_for_change(const char *name, bool missing_ok)
 }
 
 void
+acdat_check_unchanged(const char *name, const AcdatDictionaryRow *row)
+{
+	AcdatDictionaryRow *now;
+
+	push_fresh_snapshot();
+	now = acdat_read_dictionary(name, GetActiveSnapshot());
+	PopActiveSnapshot();
+	if ((now == NULL) == (row == NULL) &&
+		(now == NULL || (now->revision == row->revision &&
+						 memcmp(&now->id, &row->id, sizeof(pg_uuid_t)) == 0)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("dictionary \"%s\" is being published by this session",
+					name),
+			 errdetail("The query that gives its patterns cannot change it.")));
+}
+
+void
 acdat_check_cluster_right(void)
 {
 	Oid			role = InvalidOid;
