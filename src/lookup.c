@@ -156,7 +156,8 @@ may_scan(const AcdatEntry *entry)
 
 	if (superuser_arg(user))
 		return true;
-	if (!OidIsValid(entry->owner))
+	if (!OidIsValid(entry->owner) ||
+		!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(entry->owner)))
 		return false;
 	return entry->reader_public || has_privs_of_role(user, entry->owner) ||
 		(OidIsValid(entry->reader) && has_privs_of_role(user, entry->reader));
