@@ -1,0 +1,356 @@
+# The acdat command: every subcommand on files and streams, line ends,
+# formats of pattern files, exit codes, errors, bounded memory.
+#
+# ACDAT_BIN names the binary (default build/acdat).  ACDAT_DATA may name a
+# folder that holds workloads.tar.xz and corpora.tar.xz, for a real workload.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Digest::MD5;
+use File::Temp qw(tempdir);
+use IO::Handle;
+use Test::More;
+
+my $bin = abs_path($ENV{ACDAT_BIN} // 'build/acdat');
+plan skip_all => 'ACDAT_BIN does not name the acdat binary'
+  unless defined $bin && -x $bin;
+
+my $dir = tempdir(CLEANUP => 1);
+
+sub spit
+{
+	my ($name, $content) = @_;
+
+	open my $fh, '>:raw', "$dir/$name" or die "$name: $!";
+	print $fh $content;
+	close $fh or die "$name: $!";
+	return "$dir/$name";
+}
+
+sub slurp
+{
+	my ($path) = @_;
+
+	open my $fh, '<:raw', $path or die "$path: $!";
+	local $/;
+	return scalar <$fh>;
+}
+
+# Run the command with standard input; returns (exit code, stdout, stderr).
+sub acdat
+{
+	my ($input, @args) = @_;
+	my $in = spit('stdin', $input);
+	my $pid = fork() // die "fork: $!";
+
+	if ($pid == 0)
+	{
+		open STDIN, '<:raw', $in or die $!;
+		open STDOUT, '>:raw', "$dir/stdout" or die $!;
+		open STDERR, '>:raw', "$dir/stderr" or die $!;
+		exec $bin, @args or die $!;
+	}
+	waitpid $pid, 0;
+	return ($? & 127 ? "signal $?" : $? >> 8,
+		slurp("$dir/stdout"), slurp("$dir/stderr"));
+}
+
+# Exit code and standard output at once.
+sub acdat_is
+{
+	my ($args, $input, $code, $output, $what) = @_;
+	my @got = acdat($input, @$args);
+
+	is("$got[0]:$got[1]", "$code:$output", $what) or diag($got[2]);
+	return;
+}
+
+# A failure: exit code 2, nothing on standard output, a reason.
+sub acdat_fails
+{
+	my ($args, $input, $reason, $what) = @_;
+	my @got = acdat($input, @$args);
+
+	is("$got[0]:$got[1]", '2:', "$what: exit code 2, no output");
+	like($got[2], $reason, "$what: the reason");
+	return;
+}
+
+# Compile lines given as an array into an image.
+sub image
+{
+	my ($name, $patterns, @options) = @_;
+	my @got = acdat(join("\n", @$patterns) . "\n", 'compile', '-q', '-o',
+		"$dir/$name", @options);
+
+	is("@got[0,1,2]", '0  ', "compile $name");
+	return "$dir/$name";
+}
+
+my $words = image('words', [ 'he', 'she', 'hers' ]);
+my $tsv = image('tsv', [ "foo\tBAR", "foobar\t", "\\t\\N\t\\\\x\\n", "nul\t\\N" ],
+	'-f', 'tsv');
+
+# contains
+acdat_is([ 'contains', $words ], "x ushers x\n", 0, '', 'contains: found');
+acdat_is([ 'contains', $words ], "nothing\n", 1, '', 'contains: not found');
+acdat_is([ 'contains', $words ], '', 1, '', 'contains: empty input');
+acdat_is([ 'contains', '-v', $words ], "nothing\n", 0, '',
+	'contains --invert: nothing found');
+acdat_is(
+	[ 'contains', '-l', $words ], "one\r\nshe\r\ntwo\nhe\nhe",
+	0, "she\r\nhe\nhe", 'contains --lines prints lines as they are');
+acdat_is(
+	[ 'contains', '-lv', $words ], "one\r\nshe\r\ntwo\nhe",
+	0, "one\r\ntwo\n", 'contains --lines --invert prints the others');
+acdat_is([ 'contains', '-l', $words ], "one\ntwo\n", 1, '',
+	'contains --lines: no such line');
+acdat_is([ 'contains', '-lv', $words ], "he\n", 1, '',
+	'contains --lines --invert: no such line');
+
+my $one = spit('one.txt', "nothing here to find: x\n");
+my $two = spit('two.txt', "she\nhers");
+acdat_is([ 'contains', $words, $two, $one ], '', 0, '',
+	'contains looks at all files');
+
+# count
+acdat_is([ 'count', $words ], "ushers\n", 0, "3\n", 'count: all overlapping');
+acdat_is([ 'count', '-p', 'leftmost_longest', $words ], "ushers hers", 0,
+	"2\n", 'count: leftmost-longest');
+acdat_is([ 'count', $words, $one, $two ], '', 0,
+	"1\t$one\n4\t$two\n", 'count: a line per file');
+acdat_is([ 'count', image('ab', ["a\\nb"], '-f', 'tsv') ], "a\nb", 0, "1\n",
+	'without --lines a match may span lines');
+acdat_is([ 'count', '-l', "$dir/ab" ], "a\nb", 0, "0\n",
+	'with --lines it may not');
+
+# matches
+acdat_is(
+	[ 'matches', $words ], "\xc3\xa4she", 0,
+	"-\t\\N\t3\t3\t2\t3\t2\t0\t\\N\tshe\n-\t\\N\t4\t2\t3\t2\t1\t0\t\\N\the\n",
+	'matches: tsv, positions in bytes and characters from 1');
+acdat_is(
+	[ 'matches', '-l', '-f', 'json', $words ], "x\r\n\xc3\xa4 he\r\n", 0,
+	'{"file":"-","line":2,"byte_pos":4,"byte_len":2,"char_pos":3,'
+	  . '"char_len":2,"id":1,"priority":0,"tag":null,"text":"he"}' . "\n",
+	'matches: json, positions within the line');
+acdat_is([ 'matches', $words ], 'xyz', 1, '', 'matches: none');
+
+my $attributes = spit('attributes.csv', <<"CSV");
+pattern,id,priority,tag,allow,comment
+"q""uote",-5,7,"t,1",f,x
+"two
+lines",6,,,,
+plain,,,"",no,
+plainly,,,,yes,
+CSV
+my @got = acdat('', 'compile', '--header', '-o', "$dir/attributes", $attributes);
+is($got[0], 0, 'compile csv with a header');
+like($got[2], qr/4 patterns/, 'compile reports the number of patterns');
+acdat_is(
+	[ 'matches', '-f', 'json', "$dir/attributes" ], "q\"uote\ntwo\nlines plainly plain", 0,
+	join("\n",
+		'{"file":"-","line":null,"byte_pos":1,"byte_len":6,"char_pos":1,"char_len":6,"id":-5,"priority":7,"tag":"t,1","text":"q\"uote"}',
+		'{"file":"-","line":null,"byte_pos":8,"byte_len":9,"char_pos":8,"char_len":9,"id":6,"priority":0,"tag":null,"text":"two\u000alines"}',
+		'{"file":"-","line":null,"byte_pos":26,"byte_len":5,"char_pos":26,"char_len":5,"id":3,"priority":0,"tag":"","text":"plain"}',
+		''),
+	'attributes from csv; an exception hides what lies in it');
+my $bytes = image('bytes', [ "\xff\xe4" ], '--encoding=bytes');
+acdat_is([ 'matches', $bytes ], "\xc3\xff\xe4", 0,
+	"-\t\\N\t2\t2\t\\N\t\\N\t1\t0\t\\N\t\xff\xe4\n",
+	'matches in bytes: no characters');
+acdat_is(
+	[ 'matches', '-f', 'json', $bytes ], "\xff\xe4", 0,
+	'{"file":"-","line":null,"byte_pos":1,"byte_len":2,"char_pos":null,'
+	  . '"char_len":null,"id":1,"priority":0,"tag":null,"text":"\ufffd\ufffd"}'
+	  . "\n",
+	'json stays valid whatever the bytes');
+
+# replace
+acdat_is([ 'replace', $tsv ], 'foofoobarfoo nul', 0, 'BARBAR nul',
+	'replace: deletes for an empty replacement, keeps for NULL');
+acdat_is([ 'replace', $tsv ], "a\tNb", 0, "a\\x\nb", 'escapes of tsv');
+acdat_is([ 'replace', '-l', $tsv ], "foo\r\n\nx\r\r\nfoo\r", 0,
+	"BAR\r\n\nx\r\r\nBAR\r", 'replace --lines keeps all line ends');
+acdat_is([ 'replace', '-p', 'leftmost_first',
+		image('first', [ "ab\t1\t1\t5", "abc\t2\t2\t1" ], '-f', 'tsv') ],
+	'abc', 0, '1c', 'replace: leftmost-first');
+acdat_is([ 'replace', "$dir/first" ], 'abc', 0, '2',
+	'replace: leftmost-longest by default');
+acdat_is([ 'replace', '-o', $two, $words, $two ], '', 0, '',
+	'the output may be the input');
+is(slurp($two), "she\nhers", 'and has the content then');
+
+# redact
+my $pii = image('pii', [ 'abcd', 'cdef', "e\xcc\x81" ]);
+acdat_is([ 'redact', $pii ], "xabcdef.e\xcc\x81e", 0, 'x******.*e',
+	'redact: one mask per character as the user sees it');
+acdat_is([ 'redact', '-s', 'fixed', $pii ], 'xabcdef abcd', 0,
+	'x[REDACTED] [REDACTED]', 'redact: overlapping matches are one');
+acdat_is([ 'redact', '-m', "\xe2\x96\x88", $pii ], 'abcd', 0,
+	"\xe2\x96\x88" x 4, 'redact: another mask');
+acdat_is([ 'redact', '-s', 'fixed', '-m', '', $pii ], '<abcd>', 0, '<>',
+	'redact: an empty text');
+acdat_fails([ 'redact', '-m', 'ab', $pii ], 'abcd', qr/one character/,
+	'redact: a mask of two characters');
+
+# options of a dictionary
+my $folding = image('folding', [ "stra\xc3\x9fe" ], '--case=unicode',
+	'--normalize=nfkc', '--boundary=word', '--ignore=*');
+acdat_is([ 'count', $folding ],
+	"STRA\xe1\xba\x9eE, S*T*R*A*\xc3\x9f*E stra\xc3\x9fen", 0, "2\n",
+	'case, normalization, boundary and ignored characters');
+my ($code, $info) = acdat('', 'info', $folding);
+like($info, qr/^patterns: 1$/m, 'info: patterns');
+like($info, qr/^case: unicode\nnormalize: nfkc\nboundary: word\nignore: \*$/m,
+	'info: options');
+
+# pattern files
+is((acdat("\xef\xbb\xbfab\r\ncd\r\n", 'compile', '-q', '-o', "$dir/crlf"))[0],
+	0, 'a byte order mark and CRLF line ends');
+acdat_is([ 'count', "$dir/crlf" ], 'ab cd', 0, "2\n", 'are no part of patterns');
+acdat_fails([ 'compile', '-o', "$dir/none" ], "a\n\nb\n", qr/line 2: .*empty/,
+	'an empty pattern');
+ok(!-e "$dir/none", 'a failed compilation leaves no file');
+@got = acdat("a \n\n b\nc\n", 'compile', '--trim', '--skip-empty', '-o',
+	"$dir/trimmed");
+is($got[0], 0, 'compile --trim --skip-empty');
+like($got[2], qr/1 empty patterns skipped\n.*2 patterns trimmed/,
+	'and what that did is reported');
+acdat_is([ 'count', "$dir/trimmed" ], 'abc', 0, "3\n", 'trimmed patterns');
+like((acdat("a \n", 'compile', '-o', "$dir/blank"))[2], qr/blank.*--trim/,
+	'blanks at the ends are pointed out');
+like((acdat("a\na\n", 'compile', '-o', "$dir/twice"))[2],
+	qr/1 patterns equal/, 'repeated patterns are pointed out');
+acdat_is([ 'count', image('named', [ "x\tab\ty" ], '-f', 'tsv',
+			'--columns=-,pattern,tag') ], 'ab x', 0, "1\n", 'columns by name');
+acdat_fails([ 'compile', '-f', 'tsv', '-o', "$dir/none" ], "a\tb\tc\n",
+	qr/line 1: invalid id/, 'an id that is no number');
+acdat_fails([ 'compile', '-f', 'csv', '-o', "$dir/none" ], "a\n\"b\n",
+	qr/line 2: .*quoted/, 'a quoted field without end');
+acdat_fails([ 'compile', '--columns=pattern,nonsense', '-f', 'tsv', '-o',
+		"$dir/none" ], "a\n", qr/no column "nonsense"/, 'an unknown column');
+acdat_fails([ 'compile', '-o', "$dir/none", '--max-pattern-bytes=3' ],
+	"abc\nabcd\n", qr/line 2/, 'an over-long pattern');
+
+# errors
+acdat_fails([], '', qr/command is missing/, 'no command');
+acdat_fails(['frobnicate'], '', qr/no command "frobnicate"/, 'no such command');
+acdat_fails([ 'contains' ], '', qr/usage/, 'no image');
+acdat_fails([ 'contains', "$dir/absent" ], '', qr/could not open/, 'no file');
+acdat_fails([ 'contains', $words, "$dir/absent" ], '', qr/could not open/,
+	'no input file');
+acdat_fails([ 'contains', '--mask=x', $words ], '', qr/does not take/,
+	'an option of another command');
+acdat_fails([ 'count', '-p', 'best', $words ], '', qr/invalid value "best"/,
+	'an unknown policy');
+acdat_fails([ 'replace', '-p', 'all_overlapping', $words ], '', qr/overlapping/,
+	'replace with overlapping matches');
+acdat_fails([ 'compile', '--case=unicode', '--encoding=bytes', '-o',
+		"$dir/none" ], "a\n", qr/./, 'options that contradict each other');
+acdat_fails([ 'contains', spit('text', 'no image at all ' x 100) ], '',
+	qr/could not use/, 'a file that is no image');
+my $bytes_of_image = slurp($words);
+substr($bytes_of_image, length($bytes_of_image) / 2, 1) ^= "\x01";
+acdat_fails([ 'contains', spit('broken', $bytes_of_image) ], '',
+	qr/could not use/, 'an image with a changed bit');
+acdat_fails([ 'contains', spit('short', substr(slurp($words), 0, -1)) ], '',
+	qr/could not use/, 'a truncated image');
+is((acdat('', '--help'))[0], 0, '--help');
+like((acdat('', 'count', '--help'))[1], qr/^Usage: acdat/, 'COMMAND --help');
+like((acdat('', '--version'))[1], qr/^acdat \d/, '--version');
+
+# an image replaced while it is in use: the file is new, not changed
+my $inode = (stat $words)[1];
+image('words', ['other']);
+isnt((stat $words)[1], $inode, 'compile replaces an image, never rewrites it');
+is((stat $words)[2] & 07777, 0666 & ~umask, 'with the usual permissions');
+
+# Whoever writes into a pipe bit by bit sees output before the end of input.
+{
+	pipe(my $from_child, my $child_out) or die $!;
+	pipe(my $child_in, my $to_child) or die $!;
+	my $pid = fork() // die $!;
+	if ($pid == 0)
+	{
+		open STDIN, '<&', $child_in or die $!;
+		open STDOUT, '>&', $child_out or die $!;
+		close $to_child;
+		exec $bin, 'replace', '-l', $tsv or die $!;
+	}
+	close $child_in;
+	close $child_out;
+	$to_child->autoflush(1);
+	local $SIG{ALRM} = sub { die "no output\n" };
+	alarm 30;
+	print $to_child "a foo\n";
+	is(scalar(<$from_child>), "a BAR\n", 'a line in a pipe is answered at once');
+	alarm 0;
+	close $to_child;
+	waitpid $pid, 0;
+	is($?, 0, 'and the command ends with its input');
+}
+
+# Bounded memory: long lines, long matches, more input than memory allowed.
+SKIP:
+{
+	skip 'no limit on address space here', 5
+	  unless system("bash -c 'ulimit -v 100000' 2>/dev/null") == 0;
+	my $limited = "ulimit -v 40000; exec '$bin'";
+	my $zeros = 'head -c 200000000 /dev/zero';
+
+	is(`$zeros | tr '\\0' x | bash -c "$limited count $tsv"`, "0\n",
+		'200 MB without a line end, whole');
+	is(`$zeros | tr '\\0' x | bash -c "$limited count -l $tsv"`, "0\n",
+		'and as one line');
+	is(`(printf foo; $zeros | tr '\\0' x; printf foo) | bash -c "$limited replace $tsv" | cksum`,
+		`(printf BAR; $zeros | tr '\\0' x; printf BAR) | cksum`,
+		'matches at both ends are replaced');
+	is(`$zeros | tr '\\0' '\\n' | head -c 20000000 | bash -c "$limited replace -l $tsv" | cksum`,
+		`$zeros | tr '\\0' '\\n' | head -c 20000000 | cksum`,
+		'20 million empty lines');
+	is(system("$zeros | bash -c \"$limited contains -l $tsv\" 2>/dev/null") >> 8,
+		2, 'contains --lines refuses a line without end');
+}
+
+# Characters are counted right where buffers end inside them.
+{
+	my $text = ("\xe4\xb8\xad" x 99_991 . 'foo') x 3;
+	my ($status, $out) = acdat($text, 'matches', $tsv);
+
+	is(join(',', map { (split /\t/)[4] } split /\n/, $out),
+		'99992,199986,299980', 'character positions across buffers');
+}
+
+SKIP:
+{
+	my $data = $ENV{ACDAT_DATA};
+
+	skip 'ACDAT_DATA does not name a folder with the workloads', 4
+	  unless defined $data && -e "$data/workloads.tar.xz"
+	  && -e "$data/corpora.tar.xz";
+	system('tar', '-xJf', "$data/workloads.tar.xz", '-C', $dir) == 0
+	  or die 'tar failed';
+	system('tar', '-xJf', "$data/corpora.tar.xz", '-C', $dir,
+		'corpora/dict/vonng_ac_contest_1114.txt') == 0
+	  or die 'tar failed';
+	my $text = "$dir/workloads/d1.txt";
+
+	is((acdat('', 'compile', '-q', '-f', 'tsv', '-o', "$dir/d1",
+				"$dir/corpora/dict/vonng_ac_contest_1114.txt"))[0],
+		0, 'the rules compile');
+	for my $mode ([], ['-l'])
+	{
+		acdat('', 'replace', @$mode, '-o', "$dir/d1.out", "$dir/d1", $text);
+		open my $fh, '<:raw', "$dir/d1.out" or die $!;
+		is(Digest::MD5->new->addfile($fh)->hexdigest,
+			'f43542e2d650d970f6aa15ab2583f803',
+			"a million lines, replaced @$mode");
+	}
+	acdat_is([ 'count', "$dir/d1", $text ], '', 0, "58211\n",
+		'and their matches counted');
+}
+
+done_testing();
