@@ -13,8 +13,11 @@
 #define FIRST_BLOCK 4096
 #define MAX_BLOCK 65536
 
-/* A block is this many times the look-ahead, which is read twice. */
-#define BLOCK_FACTOR 8
+/*
+ * A block is this many times the look-ahead, which is read twice, or once in
+ * every lane.
+ */
+#define BLOCK_FACTOR 64
 
 #define ALIGN16(x) (((x) + 15) & ~(size_t) 15)
 
@@ -155,63 +158,6 @@ uint64_t
 scan_decided(const acdat_scan *scan)
 {
 	return scan->pending ? scan->merged.start : scan->base + scan->next;
-}
-
-/* Read window[from, to) from right to left, stacking starts with output. */
-static uint32_t
-read_stacking(acdat_scan *scan, size_t from, size_t to, uint32_t state)
-{
-	const acdat_state *states = scan->states;
-	const uint16_t *classes = scan->classes;
-	const unsigned char *window = scan->window;
-	uint32_t	top = scan->top;
-	size_t		i;
-
-	for (i = to; i > from; i--)
-	{
-		uint32_t	label = classes[window[i - 1]];
-		uint32_t	out;
-
-		if (label == 0)
-		{
-			state = 0;
-			continue;
-		}
-		state = scan_step(states, state, label);
-		out = ACDAT_STATE_OUT(&states[state]);
-		if (out != 0)
-			scan->stack[top++] = (scan_start) {(uint32_t) (i - 1), out - 1};
-	}
-	scan->top = top;
-	return state;
-}
-
-/* The same without stacking: the look-ahead of a block. */
-static uint32_t
-read_ahead(const acdat_scan *scan, size_t from, size_t to)
-{
-	uint32_t	state = 0;
-	size_t		i;
-
-	for (i = to; i > from; i--)
-	{
-		uint32_t	label = scan->classes[scan->window[i - 1]];
-
-		state = label == 0 ? 0 : scan_step(scan->states, state, label);
-	}
-	return state;
-}
-
-void
-scan_window(acdat_scan *scan, size_t starts)
-{
-	size_t		ahead = starts + scan->max_len;
-	uint32_t	state;
-
-	if (ahead > scan->window_len)
-		ahead = scan->window_len;
-	state = read_ahead(scan, starts, ahead);
-	(void) read_stacking(scan, 0, starts, state);
 }
 
 /*

@@ -13,6 +13,9 @@
  */
 #include "src/core/scan.h"
 
+/* A text shorter than this is not worth dividing into lanes. */
+#define SHORT_TEXT 512
+
 /* Position in text of a window position that begins a unit. */
 static inline size_t
 text_pos(const acdat_scan *scan, size_t pos)
@@ -281,64 +284,46 @@ acdat_scan_next(acdat_scan *scan, acdat_match *match)
 	}
 }
 
-/*
- * Read text[0, len) from its end, at most ACDAT_TICK_BYTES of it, from the
- * root; true if any pattern occurs there, else sets *left to where reading
- * ended with *state.
- */
+/* Does any pattern occur?  For texts that are not worth preparing a scan. */
 static bool
-contains_chunk(const acdat_scan *scan, const unsigned char *text, size_t len,
-			   uint32_t *state, size_t *left)
+short_contains(const acdat_scan *scan, const unsigned char *text, size_t len)
 {
 	const acdat_state *states = scan->states;
 	const uint16_t *classes = scan->classes;
-	size_t		stop = len > ACDAT_TICK_BYTES ? len - ACDAT_TICK_BYTES : 0;
-	uint32_t	s = *state;
+	uint32_t	state = 0;
 
-	for (; len > stop; len--)
+	while (len > 0)
 	{
-		uint32_t	label = classes[text[len - 1]];
+		uint32_t	label = classes[text[--len]];
 
-		if (label == 0)
-		{
-			s = 0;
-			continue;
-		}
-		s = scan_step(states, s, label);
-		if (ACDAT_STATE_OUT(&states[s]) != 0)
+		state = label == 0 ? 0 : scan_step(states, state, label);
+		if (ACDAT_STATE_OUT(&states[state]) != 0)
 			return true;
 	}
-	*state = s;
-	*left = stop;
 	return false;
 }
 
 /*
- * Any output at all is a match when nothing else needs looking at.  The text
- * is read from its end.  Once the automaton reads, it reads on to the front:
- * its state knows what lies behind.
+ * Any output at all is a match when nothing else needs looking at.  The
+ * filter works from the end of the text; what it leaves, to the automaton,
+ * is the front.
  */
 static acdat_status
 contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 			   bool *found)
 {
-	uint32_t	state = 0;
 	bool		filtered = scan_filter_wanted(scan, len);
+	acdat_status status;
 
 	*found = false;
-	while (len > 0)
+	while (filtered && len > 0)
 	{
 		size_t		left;
 
-		if (filtered)
-		{
-			*found = scan_filter_contains(scan, text, len, &left);
-			filtered = (scan->filter_rest == 0);
-		}
-		else
-			*found = contains_chunk(scan, text, len, &state, &left);
+		*found = scan_filter_contains(scan, text, len, &left);
 		if (*found)
 			return ACDAT_OK;
+		filtered = (scan->filter_rest == 0);
 		scan->work += len - left;
 		len = left;
 		if (scan->work < ACDAT_TICK_BYTES)
@@ -347,7 +332,17 @@ contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 		if (scan->tick != NULL && scan->tick(scan->tick_arg))
 			return ACDAT_CANCELLED;
 	}
-	return ACDAT_OK;
+	if (len < SHORT_TEXT)
+	{
+		*found = short_contains(scan, text, len);
+		return ACDAT_OK;
+	}
+	acdat_scan_start(scan, ACDAT_LEFTMOST_LONGEST, text, len, true);
+	do
+		status = scan_next_block(scan);
+	while (status == ACDAT_OK && scan->top == 0);
+	*found = (status == ACDAT_OK);
+	return status == ACDAT_END ? ACDAT_OK : status;
 }
 
 acdat_status

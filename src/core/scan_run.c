@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_run.c
+ *	  Running the automaton over a window.
+ *
+ * An automaton waits: for memory, when the dictionary is larger than the
+ * caches, and for mispredicted branches, for nobody can tell how often a
+ * failure link will be followed.  A wide window is therefore read in several
+ * lanes at once, each a piece of the window with a look-ahead of its own,
+ * and a step of a lane has no branch but for output: it either reads a byte
+ * or follows a link.  The processor overlaps the waits of the lanes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "src/core/scan.h"
+
+#include <string.h>
+
+/* More lanes than this spill more than they overlap. */
+#define LANES 8
+
+/* A lane is at least this long and this many times its look-ahead. */
+#define LANE_MIN 32
+#define LANE_FACTOR 2
+
+/* Bytes looked at to see whether the automaton is at rest anyhow. */
+#define SAMPLES 32
+
+/* Keep the compiler from turning a mask back into a branch. */
+#if defined(__GNUC__)
+#define OPAQUE(x) __asm__("" : "+r" (x))
+#define UNLIKELY(x) __builtin_expect((x), 0)
+#else
+#define OPAQUE(x) ((void) 0)
+#define UNLIKELY(x) (x)
+#endif
+
+typedef struct lane
+{
+	uint32_t	state;
+	const unsigned char *pos;	/* the byte before is read next */
+	const unsigned char *from;	/* where the lane ends */
+	scan_start *top;			/* starts found, the leftmost on top */
+} lane;
+
+/* One step of the automaton: read a byte or follow a link. */
+static inline void
+step_lane(lane *l, const acdat_state *states, const uint16_t *classes,
+		  const unsigned char *window)
+{
+	const acdat_state *state = &states[l->state];
+	uint32_t	label = classes[l->pos[-1]];
+	uint32_t	child = state->base ^ label;
+	uint32_t	out_label = states[child].out_label;
+	uint32_t	hit = (out_label & ACDAT_LABEL_MASK) == label;
+	uint32_t	mask = 0 - hit;
+
+	OPAQUE(mask);
+	l->pos -= hit | (l->state == 0);
+	l->state = state->fail ^ ((child ^ state->fail) & mask);
+	out_label &= mask;
+	if (UNLIKELY(out_label > ACDAT_LABEL_MASK))
+	{
+		l->top->pos = (uint32_t) (l->pos - window);
+		l->top->node = (out_label >> ACDAT_LABEL_BITS) - 1;
+		l->top++;
+	}
+}
+
+/* Read a lane to its end. */
+static void
+finish_lane(lane *l, const acdat_scan *scan)
+{
+	const acdat_state *states = scan->states;
+	const uint16_t *classes = scan->classes;
+	const unsigned char *pos = l->pos;
+	scan_start *top = l->top;
+	uint32_t	state = l->state;
+
+	while (pos > l->from)
+	{
+		uint32_t	label = classes[*--pos];
+		uint32_t	out;
+
+		if (label == 0)
+		{
+			state = 0;
+			continue;
+		}
+		state = scan_step(states, state, label);
+		out = ACDAT_STATE_OUT(&states[state]);
+		if (out != 0)
+		{
+			top->pos = (uint32_t) (pos - scan->window);
+			top->node = out - 1;
+			top++;
+		}
+	}
+	l->state = state;
+	l->pos = pos;
+	l->top = top;
+}
+
+/*
+ * Prepare a lane for the starts [from, end) of the window: its look-ahead is
+ * read, without noting what starts there.  In the whole stack a lane's stack
+ * takes the place of its starts, so that none overflows.
+ */
+static void
+begin_lane(lane *l, const acdat_scan *scan, size_t from, size_t end,
+		   size_t starts)
+{
+	const acdat_state *states = scan->states;
+	const unsigned char *pos = scan->window + end;
+	size_t		ahead = scan->window_len - end;
+
+	if (ahead > scan->max_len)
+		ahead = scan->max_len;
+	l->state = 0;
+	for (pos += ahead; pos > scan->window + end; pos--)
+	{
+		uint32_t	label = scan->classes[pos[-1]];
+
+		l->state = label == 0 ? 0 : scan_step(states, l->state, label);
+	}
+	l->pos = pos;
+	l->from = scan->window + from;
+	l->top = scan->stack + (starts - end);
+}
+
+/* Push what a lane of the starts [.., end) found. */
+static void
+push_lane(acdat_scan *scan, const lane *l, size_t end, size_t starts)
+{
+	const scan_start *bottom = scan->stack + (starts - end);
+	scan_start *top = scan->stack + scan->top;
+	size_t		count = (size_t) (l->top - bottom);
+
+	if (top != bottom)
+		memmove(top, bottom, count * sizeof(scan_start));
+	scan->top += (uint32_t) count;
+}
+
+/* Steps all lanes can take before one of them may be at its end. */
+static inline size_t
+steps_left(const lane *lanes)
+{
+	size_t		steps = SIZE_MAX;
+	int			k;
+
+	for (k = 0; k < LANES; k++)
+	{
+		size_t		left = (size_t) (lanes[k].pos - lanes[k].from);
+
+		if (left < steps)
+			steps = left;
+	}
+	return steps;
+}
+
+/* Step all lanes until one is at its end. */
+static void
+step_lanes(lane *lanes, const acdat_scan *scan)
+{
+	const acdat_state *states = scan->states;
+	const uint16_t *classes = scan->classes;
+	const unsigned char *window = scan->window;
+	lane		own[LANES];
+	size_t		steps;
+	int			k;
+
+	/* a copy that nothing points to, so that it can live in registers */
+	memcpy(own, lanes, sizeof(own));
+	while ((steps = steps_left(own)) > 0)
+	{
+		for (; steps > 0; steps--)
+		{
+#if defined(__GNUC__)
+#pragma GCC unroll 8
+#endif
+			for (k = 0; k < LANES; k++)
+				step_lane(&own[k], states, classes, window);
+		}
+	}
+	memcpy(lanes, own, sizeof(own));
+}
+
+static void
+run_lanes(acdat_scan *scan, size_t starts)
+{
+	lane		lanes[LANES];
+	size_t		width = starts / LANES;
+	size_t		rest = starts % LANES;
+	int			k;
+
+	for (k = 0; k < LANES; k++)
+		begin_lane(&lanes[k], scan, k == 0 ? 0 : (size_t) k * width + rest,
+				   (size_t) (k + 1) * width + rest, starts);
+	step_lanes(lanes, scan);
+	for (k = LANES - 1; k >= 0; k--)
+	{
+		finish_lane(&lanes[k], scan);
+		push_lane(scan, &lanes[k], (size_t) (k + 1) * width + rest, starts);
+	}
+}
+
+/* Are nearly all bytes of the window in no pattern? */
+static bool
+at_rest(const acdat_scan *scan, size_t starts)
+{
+	size_t		stride = starts / SAMPLES;
+	int			foreign = 0;
+	int			k;
+
+	for (k = 0; k < SAMPLES; k++)
+		foreign += scan->classes[scan->window[(size_t) k * stride]] == 0;
+	return foreign >= SAMPLES - SAMPLES / 8;
+}
+
+void
+scan_window(acdat_scan *scan, size_t starts)
+{
+	size_t		width = starts / LANES;
+
+	if (width >= LANE_MIN && width / LANE_FACTOR >= scan->max_len &&
+		!at_rest(scan, starts))
+		run_lanes(scan, starts);
+	else
+	{
+		lane		l;
+
+		begin_lane(&l, scan, 0, starts, starts);
+		finish_lane(&l, scan);
+		push_lane(scan, &l, starts, starts);
+	}
+}
