@@ -97,7 +97,7 @@ need_packages()
 	done
 	if ! find_postgres
 	then
-		major=$(ls -v /usr/lib/postgresql 2>/dev/null | tail -n 1)
+		major=$(ls -v /usr/lib/postgresql 2>/dev/null | tail -n 1 || true)
 		major=${major:-15}
 		missing+=("postgresql-$major" "postgresql-server-dev-$major")
 	fi
