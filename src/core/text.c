@@ -279,36 +279,70 @@ fold_unit(const acdat_text_options *options, const unsigned char *text,
 }
 
 /*
- * Fold the ASCII characters from text[pos] on that are units by themselves,
- * as far as that can be seen at once; returns the position behind them.
- * Under NFKC the character behind must be known to attach nothing.
+ * The length of the character at text[0] if it is of the simplest kinds,
+ * ASCII or Han, that attach to nothing and change by ASCII case folding at
+ * most; else 0.  Lead bytes 0xE5 to 0xE8 are those of U+5000 to U+8FFF.
  */
 static size_t
-fold_ascii(const acdat_text_options *options, const unsigned char *text,
+plain_length(const unsigned char *text, size_t len)
+{
+	if (len > 0 && text[0] < 0x80)
+		return 1;
+	if (len > 2 && text[0] >= 0xE5 && text[0] <= 0xE8 &&
+		(text[1] & 0xC0) == 0x80 && (text[2] & 0xC0) == 0x80)
+		return 3;
+	return 0;
+}
+
+/* Can plain Han not be in the set?  It is sorted. */
+static bool
+han_passes(const acdat_text_options *options)
+{
+	const acdat_ignore_set *set = &options->ignore;
+
+	return folds_unicode(options) &&
+		(set->count == 0 || set->chars[set->count - 1] < 0x5000);
+}
+
+/*
+ * Fold the plain characters from text[pos] on that are units by themselves,
+ * as far as that can be seen at once; returns the position behind them.
+ * Under NFKC the character behind must be plain, too, and not ignored.
+ */
+static size_t
+fold_plain(const acdat_text_options *options, const unsigned char *text,
 		   size_t len, size_t pos, fold_output *out)
 {
-	const acdat_ignore_set *ignore = &options->ignore;
-	size_t		behind = options->normalize == ACDAT_NORMALIZE_NFKC &&
-		folds_unicode(options) ? 1 : 0;
+	bool		han = han_passes(options);
+	bool		behind = folds_unicode(options) &&
+		options->normalize == ACDAT_NORMALIZE_NFKC;
 
-	while (pos + behind < len && out->used < out->capacity)
+	for (;;)
 	{
-		unsigned char c = text[pos];
-		unsigned char next = text[pos + behind];
-		unsigned char lower;
+		size_t		n = plain_length(text + pos, len - pos);
+		unsigned char bytes[4];
 
-		if ((c | next) >= 0x80)
+		if (n == 0 || (n > 1 && !han))
 			break;
-		lower = (unsigned char) acdat_fold_case(c, options->case_insensitive);
-		if (ignore->count > 0 &&
-			(set_has(ignore, c) || set_has(ignore, lower) ||
-			 (behind > 0 && is_ignored(options, next))))
+		memcpy(bytes, text + pos, n);
+		if (n == 1)
+		{
+			if (is_ignored(options, bytes[0]))
+				break;
+			bytes[0] = (unsigned char) acdat_fold_case(bytes[0],
+													   options->case_insensitive);
+		}
+		if (behind)
+		{
+			size_t		next = plain_length(text + pos + n, len - pos - n);
+
+			if (next == 0 || (next > 1 && !han) ||
+				(next == 1 && is_ignored(options, text[pos + n])))
+				break;
+		}
+		if (!put_bytes(out, bytes, n, pos, pos + n))
 			break;
-		out->folded[out->used] = lower;
-		out->origin[out->used].start = (uint32_t) pos;
-		out->origin[out->used].end = (uint32_t) pos + 1;
-		out->used++;
-		pos++;
+		pos += n;
 	}
 	return pos;
 }
@@ -329,7 +363,7 @@ acdat_fold(const acdat_text_options *options, const unsigned char *text,
 	{
 		size_t		n;
 
-		pos = fold_ascii(options, text, len, pos, &out);
+		pos = fold_plain(options, text, len, pos, &out);
 		if (pos == len)
 			break;
 		n = fold_unit(options, text, len, pos, final, &out);

@@ -17,6 +17,12 @@
 
 #define DOTTED_CAPITAL_I 0x0130
 
+/*
+ * Han ideographs without any property of interest here, the bulk of Chinese
+ * and Japanese texts: not worth a look into the tables.
+ */
+#define IS_PLAIN_HAN(c) ((c) >= 0x3400 && (c) <= 0x9FFF)
+
 /* utf8proc's mark for "no mapping" in its sequence indexes */
 #define NO_SEQUENCE UINT16_MAX
 
@@ -137,7 +143,9 @@ acdat_fold_case(int32_t c, acdat_case how)
 {
 	if (c < 0x80)
 		return how != ACDAT_CASE_NONE && c >= 'A' && c <= 'Z' ? c + 32 : c;
-	return how == ACDAT_CASE_UNICODE ? fold_simple(c) : c;
+	if (how != ACDAT_CASE_UNICODE || IS_PLAIN_HAN(c))
+		return c;
+	return fold_simple(c);
 }
 
 /*
@@ -165,7 +173,7 @@ acdat_fold_width(int32_t c)
 	utf8proc_ssize_t count;
 	int			boundclass = 0;
 
-	if (c < 0x3000)
+	if (c < 0x3000 || IS_PLAIN_HAN(c))
 		return c;
 	property = utf8proc_get_property(c);
 	if (property->decomp_type != UTF8PROC_DECOMP_TYPE_WIDE &&
@@ -257,7 +265,7 @@ bool
 acdat_is_nfkc_char(int32_t c)
 {
 	/* Hangul syllables decompose by rule, and compose again */
-	return c < 0x80 ||
+	return c < 0x80 || IS_PLAIN_HAN(c) ||
 		utf8proc_get_property(c)->decomp_seqindex == NO_SEQUENCE;
 }
 
@@ -308,7 +316,7 @@ acdat_nfkc_attaches(const int32_t *chars, size_t count, int32_t c)
 {
 	const utf8proc_property_t *property;
 
-	if (c < 0x300)
+	if (c < 0x300 || IS_PLAIN_HAN(c))
 		return false;
 	property = utf8proc_get_property(c);
 	if (property->combining_class != 0)

@@ -68,14 +68,15 @@ static const char *const many[] = {
 	"o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", ""
 };
 static const char *const characters[] = {
-	"a", "E", "e", "\xC3\xA9", "\xC3\x89", "\xCC\x81", "\xE4\xB8\xAD", ""
+	"a", "E", "e", "\xC3\xA9", "\xC3\x89", "\xCC\x81", "\xE4\xB8\xAD",
+	"\xE6\x96\x87", "\xE6\x96", ""
 };
 static const char *const unicode[] = {
 	"a", "K", "\xE2\x84\xAA", "J", "j", "\xCC\x8C", "\xC7\xB0", "*",
 	"\xEF\xBC\x8A", "\xEF\xBD\xB6", "\xEF\xBE\x9E", "\xE3\x82\xAC",
 	"\xEF\xBC\xA1", "\xEF\xAC\x81", "f", "i", "\xE1\x84\x80", "\xE1\x85\xA1",
 	"\xEA\xB0\x80", "\xE3\x85\xA0", "\xC4\xB0", "\xFF", "\xC3",
-	"\xF0\x9F\x98\x80", " ", "\xE2\x80\xA6", ""
+	"\xF0\x9F\x98\x80", " ", "\xE2\x80\xA6", "\xE6\x96\x87", ""
 };
 
 static const char *const *const alphabets[] = {
@@ -120,7 +121,9 @@ random_options(random_dictionary *r)
 		o->boundary = ACDAT_BOUNDARY_WORD;
 	if (below(r->alphabet == noisy ? 2 : 6) == 0)
 	{
-		o->ignore = below(2) == 0 ? "*-" : "A* ";
+		static const char *const sets[] = {"*-", "A* ", "\xE6\x96\x87*"};
+
+		o->ignore = sets[below(o->encoding == ACDAT_ENCODING_UTF8 ? 3 : 2)];
 		o->ignore_len = strlen(o->ignore);
 	}
 }
