@@ -28,6 +28,7 @@ typedef struct job
 	bool		line_found;
 	uint64_t	printed;		/* lines, of all inputs */
 	uint64_t	count;			/* in this input */
+	bool		counts_chars;	/* positions in characters are wanted */
 
 	/* Where the current text's buffer begins, and what is counted of it. */
 	uint64_t	base;			/* byte offset of the buffer in the text */
@@ -80,7 +81,7 @@ drop_scanned(job *j, const acdat_cli_text *text, size_t scanned)
 {
 	size_t		dropped = j->skip + scanned;
 
-	if (j->encoding == ACDAT_ENCODING_UTF8)
+	if (j->counts_chars)
 	{
 		(void) chars_before(j, text, dropped);
 		dropped = j->counted;
@@ -138,6 +139,7 @@ run_job(job *j, acdat_cli_reader *reader, char **args,
 	acdat_cli_image_open(&j->image, args[0], j->options->trusted);
 	acdat_machine_describe(&j->image.machine, &info);
 	j->encoding = info.options.encoding;
+	j->counts_chars = j->counts_chars && j->encoding == ACDAT_ENCODING_UTF8;
 	j->scan = acdat_cli_alloc(NULL, acdat_scan_size(&j->image.machine));
 	acdat_scan_init(j->scan, &j->image.machine, NULL);
 	j->out = acdat_cli_output_open(j->options->output);
@@ -370,6 +372,7 @@ acdat_cli_matches(const acdat_cli_options *options, char **args)
 	memset(&reader, 0, sizeof(reader));
 	j.options = options;
 	j.policy = options->policy;
+	j.counts_chars = true;
 	reader.feed = feed_matches;
 	run_job(&j, &reader, args, NULL);
 	return j.found ? ACDAT_EXIT_OK : ACDAT_EXIT_NOT_FOUND;
