@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $COUNTS = 1000;
-my $ROWS = 4000;
+my $ROWS = 2000;
 my $node = new_node('parallel');
 
 # Of the rows 3/5 hold the first word and 2/5 the other: no mixture of the two
