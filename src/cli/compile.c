@@ -40,6 +40,7 @@ typedef struct compilation
 	uint64_t	blank_ended;	/* begin or end with a blank, kept so */
 } compilation;
 
+/* Append the column of this name to those expected. */
 static void
 set_column(compilation *c, const char *name, size_t len)
 {
@@ -62,6 +63,7 @@ set_column(compilation *c, const char *name, size_t len)
 	c->columns[c->ncolumns++] = COLUMN_NONE;
 }
 
+/* Every other column may be absent, but not that of the patterns. */
 static void
 check_columns(const compilation *c)
 {
@@ -96,6 +98,7 @@ name_columns(compilation *c)
 	check_columns(c);
 }
 
+/* Columns by the first record of a file, each file its own. */
 static void
 name_columns_by_header(compilation *c, acdat_cli_table *table)
 {
@@ -110,6 +113,7 @@ name_columns_by_header(compilation *c, acdat_cli_table *table)
 	check_columns(c);
 }
 
+/* Patterns may be secret: errors tell the place, never the content. */
 static void
 die_at(const acdat_cli_table *table, const char *what)
 {
@@ -117,6 +121,7 @@ die_at(const acdat_cli_table *table, const char *what)
 				  what);
 }
 
+/* A whole decimal number within bounds, or the end. */
 static int64_t
 parse_integer(const acdat_cli_table *table, const acdat_cli_field *field,
 			  int64_t least, int64_t most)
@@ -140,6 +145,7 @@ parse_integer(const acdat_cli_table *table, const acdat_cli_field *field,
 	return value;
 }
 
+/* The words PostgreSQL prints and some that people write. */
 static bool
 parse_boolean(const acdat_cli_table *table, const acdat_cli_field *field)
 {
@@ -158,6 +164,7 @@ parse_boolean(const acdat_cli_table *table, const acdat_cli_field *field)
 	return false;
 }
 
+/* A field that is NULL leaves the default. */
 static void
 set_attribute(acdat_pattern *p, column which, const acdat_cli_table *table,
 			  const acdat_cli_field *field)
@@ -193,6 +200,7 @@ set_attribute(acdat_pattern *p, column which, const acdat_cli_table *table,
 	}
 }
 
+/* What an editor or a table leaves at the ends of a word unseen. */
 static bool
 is_blank(char c)
 {
@@ -225,6 +233,11 @@ trim_pattern(compilation *c, acdat_pattern *p)
 	p->len = len;
 }
 
+/*
+ * Add the pattern of one record.  Its id, if it has none, is its ordinal over
+ * all files, skipped records included, so that ids do not depend on what is
+ * skipped.
+ */
 static void
 add_record(compilation *c, const acdat_cli_table *table)
 {
@@ -257,6 +270,7 @@ add_record(compilation *c, const acdat_cli_table *table)
 		die_at(table, acdat_status_text(status));
 }
 
+/* Does a file's name end like that, and have more than that? */
 static bool
 has_suffix(const char *name, const char *suffix)
 {
@@ -266,6 +280,7 @@ has_suffix(const char *name, const char *suffix)
 	return len > n && strcmp(name + len - n, suffix) == 0;
 }
 
+/* An option decides, or else the name. */
 static acdat_cli_format
 format_of(const acdat_cli_options *options, const char *path)
 {
@@ -278,6 +293,7 @@ format_of(const acdat_cli_options *options, const char *path)
 	return ACDAT_FORMAT_LINES;
 }
 
+/* Patterns of one file, or of standard input. */
 static void
 add_file(compilation *c, const char *path)
 {
@@ -293,6 +309,9 @@ add_file(compilation *c, const char *path)
 	acdat_cli_table_close(&table);
 }
 
+/*
+ * The image goes through memory once: it is small beside what building took.
+ */
 static void
 write_image(const compilation *c, size_t size)
 {
@@ -307,6 +326,7 @@ write_image(const compilation *c, size_t size)
 	free(image);
 }
 
+/* What a list contained that its author may not know. */
 static void
 report(const compilation *c, size_t size)
 {
@@ -333,6 +353,7 @@ report(const compilation *c, size_t size)
 				"blank (--trim drops it)\n", c->blank_ended);
 }
 
+/* Nothing is written before everything is compiled. */
 int
 acdat_cli_compile(const acdat_cli_options *options, char **args)
 {

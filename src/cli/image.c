@@ -55,12 +55,14 @@ acdat_cli_image_open(acdat_cli_image *image, const char *path, bool trusted)
 					  reason ? reason : "");
 }
 
+/* The machine opened on it must not be used any more. */
 void
 acdat_cli_image_close(acdat_cli_image *image)
 {
 	munmap(image->bytes, image->size);
 }
 
+/* One "name: value" line each, easy to take apart by a script. */
 static void
 print_info(acdat_cli_output *out, const char *path,
 		   const acdat_machine_info *info)
@@ -94,6 +96,7 @@ print_info(acdat_cli_output *out, const char *path,
 					info->has_tags ? "yes" : "no");
 }
 
+/* Several images are separated by empty lines. */
 int
 acdat_cli_info(const acdat_cli_options *options, char **args)
 {

@@ -37,6 +37,10 @@ typedef struct buffer
 	size_t		room;
 } buffer;
 
+/*
+ * Everything begins here: the size, if it is known, is what progress is
+ * measured by.
+ */
 static void
 open_buffer(buffer *b, const char *path, bool quiet)
 {
@@ -64,6 +68,7 @@ open_buffer(buffer *b, const char *path, bool quiet)
 	acdat_cli_progress_start(b->name, total, quiet);
 }
 
+/* Standard input stays open; it may be named twice. */
 static void
 close_buffer(buffer *b)
 {
@@ -134,6 +139,7 @@ fill_behind(buffer *b)
 	fill(b, waiting < READ_BYTES / 4 ? 1 : waiting);
 }
 
+/* Hand over bytes and drop what need not come again. */
 static acdat_cli_progress
 feed(const acdat_cli_reader *reader, buffer *b, size_t len, bool final,
 	 bool first, uint64_t line)
@@ -152,6 +158,10 @@ feed(const acdat_cli_reader *reader, buffer *b, size_t len, bool final,
 	return outcome;
 }
 
+/*
+ * The whole input is one text.  It is known to end only when a read returns
+ * nothing, so the last piece may be fed twice: open, then final.
+ */
 static void
 read_whole(const acdat_cli_reader *reader, buffer *b)
 {
@@ -180,6 +190,10 @@ without_return(const unsigned char *bytes, size_t len)
 	return len > 0 && bytes[len - 1] == '\r' ? len - 1 : len;
 }
 
+/*
+ * Each line is a text.  A line longer than what is read at once goes in
+ * pieces, unless whole lines are wanted.
+ */
 static void
 read_lines(const acdat_cli_reader *reader, buffer *b)
 {
@@ -229,6 +243,7 @@ read_lines(const acdat_cli_reader *reader, buffer *b)
 	}
 }
 
+/* One input from its beginning to its end. */
 void
 acdat_cli_read(const acdat_cli_reader *reader, const char *path)
 {

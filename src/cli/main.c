@@ -126,6 +126,7 @@ static const char help_text[] =
 "\n"
 "Exit status: 0 found or done, 1 nothing found, 2 error.\n";
 
+/* The one way out for errors of every kind. */
 void
 acdat_cli_die(const char *format, ...)
 {
@@ -141,6 +142,7 @@ acdat_cli_die(const char *format, ...)
 	exit(ACDAT_EXIT_ERROR);
 }
 
+/* realloc() that does not return NULL. */
 void *
 acdat_cli_alloc(void *old, size_t size)
 {
@@ -151,6 +153,7 @@ acdat_cli_alloc(void *old, size_t size)
 	return new;
 }
 
+/* Which of the formats a subcommand knows is for it to say. */
 static acdat_cli_format
 parse_format(const char *name)
 {
@@ -165,6 +168,7 @@ parse_format(const char *name)
 	acdat_cli_die("invalid format \"%s\"", name);
 }
 
+/* A positive decimal number. */
 static size_t
 parse_size(const char *text)
 {
@@ -205,6 +209,7 @@ set_word(acdat_cli_options *o, int option, const char *word)
 	}
 }
 
+/* Take over one option that getopt_long() found. */
 static void
 set_option(acdat_cli_options *o, int option, const char *value)
 {
@@ -271,6 +276,7 @@ check_option(const command *c, int option)
 		acdat_cli_die("%s does not take the option --%s", c->name, o->name);
 }
 
+/* Help that was asked for goes to standard output. */
 static void
 print_help(void)
 {
@@ -280,6 +286,7 @@ print_help(void)
 	exit(ACDAT_EXIT_OK);
 }
 
+/* The subcommand comes first, then options and operands in any order. */
 int
 main(int argc, char **argv)
 {

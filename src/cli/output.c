@@ -40,6 +40,7 @@ static char *volatile unfinished = NULL;
 /* The output that is open, if one is */
 static acdat_cli_output *current = NULL;
 
+/* The file under its final name, if there is one, stays as it is. */
 void
 acdat_cli_output_abandon(void)
 {
@@ -81,6 +82,10 @@ is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/*
+ * A name beside the final one is on the same file system, as rename() needs
+ * it.
+ */
 static void
 open_temporary(acdat_cli_output *out)
 {
@@ -101,6 +106,7 @@ open_temporary(acdat_cli_output *out)
 					  strerror(errno));
 }
 
+/* Fails before any work is done rather than after. */
 acdat_cli_output *
 acdat_cli_output_open(const char *path)
 {
@@ -124,6 +130,7 @@ acdat_cli_output_open(const char *path)
 	return out;
 }
 
+/* Straight to the file, however often it takes. */
 static void
 write_all(acdat_cli_output *out, const unsigned char *bytes, size_t len)
 {
@@ -142,6 +149,7 @@ write_all(acdat_cli_output *out, const unsigned char *bytes, size_t len)
 	}
 }
 
+/* Large pieces bypass the buffer. */
 void
 acdat_cli_write(acdat_cli_output *out, const void *bytes, size_t len)
 {
@@ -176,6 +184,7 @@ acdat_cli_print(acdat_cli_output *out, const char *format, ...)
 					sizeof(text) - 1);
 }
 
+/* For pipelines in which somebody waits for the answer to each line. */
 void
 acdat_cli_output_flush(void)
 {
@@ -185,6 +194,7 @@ acdat_cli_output_flush(void)
 	current->used = 0;
 }
 
+/* Only now does a file get its name: every write before has succeeded. */
 void
 acdat_cli_output_close(acdat_cli_output *out)
 {

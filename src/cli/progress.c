@@ -33,6 +33,7 @@ static struct
 	double		next;
 } progress;
 
+/* Seconds of a clock that nobody sets. */
 static double
 now(void)
 {
@@ -42,6 +43,7 @@ now(void)
 	return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
 }
 
+/* A total of 0 means that it is not known. */
 void
 acdat_cli_progress_start(const char *name, uint64_t total, bool quiet)
 {
@@ -55,6 +57,7 @@ acdat_cli_progress_start(const char *name, uint64_t total, bool quiet)
 	progress.next = progress.started + PROGRESS_DELAY;
 }
 
+/* Cheap enough to be called for every read. */
 void
 acdat_cli_progress_add(uint64_t bytes)
 {
@@ -81,6 +84,7 @@ acdat_cli_progress_add(uint64_t bytes)
 	fflush(stderr);
 }
 
+/* Takes the line away, so that nothing is left of it on the screen. */
 void
 acdat_cli_progress_end(void)
 {

@@ -19,6 +19,7 @@ typedef struct job
 	const char *file;
 } job;
 
+/* A sink that never fails: errors of writing end the program. */
 static bool
 write_output(void *arg, const void *bytes, size_t len)
 {
@@ -26,6 +27,7 @@ write_output(void *arg, const void *bytes, size_t len)
 	return true;
 }
 
+/* A text begins anew with each file or line. */
 static acdat_cli_progress
 feed_rewrite(void *arg, const acdat_cli_text *text, size_t *consumed)
 {
@@ -42,6 +44,7 @@ feed_rewrite(void *arg, const acdat_cli_text *text, size_t *consumed)
 	return ACDAT_FEED_ON;
 }
 
+/* Line ends are outside the texts and pass unchanged. */
 static void
 copy_line_end(void *arg, const unsigned char *bytes, size_t len)
 {
@@ -50,6 +53,10 @@ copy_line_end(void *arg, const unsigned char *bytes, size_t len)
 	acdat_cli_write(j->rewrite.sink_arg, bytes, len);
 }
 
+/*
+ * Open the output first: an input that is also the output is read before it
+ * is replaced.
+ */
 static int
 run_rewrite(const acdat_cli_options *options, job *j, acdat_cli_image *image,
 			char **args)
@@ -82,6 +89,7 @@ run_rewrite(const acdat_cli_options *options, job *j, acdat_cli_image *image,
 	return ACDAT_EXIT_OK;
 }
 
+/* Overlapping matches have no replacement that makes sense. */
 int
 acdat_cli_replace(const acdat_cli_options *options, char **args)
 {

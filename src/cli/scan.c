@@ -165,6 +165,7 @@ run_job(job *j, acdat_cli_reader *reader, char **args,
 
 /* ------------------------------------------------------------ contains */
 
+/* Stops reading at the first match. */
 static acdat_cli_progress
 feed_contains(void *arg, const acdat_cli_text *text, size_t *consumed)
 {
@@ -190,6 +191,7 @@ feed_contains_line(void *arg, const acdat_cli_text *text, size_t *consumed)
 	return ACDAT_FEED_ON;
 }
 
+/* A line that was printed keeps its end. */
 static void
 end_contains_line(void *arg, const unsigned char *bytes, size_t len)
 {
@@ -199,6 +201,7 @@ end_contains_line(void *arg, const unsigned char *bytes, size_t len)
 		acdat_cli_write(j->out, bytes, len);
 }
 
+/* Files are looked at until one answers the question; lines all of them. */
 int
 acdat_cli_contains(const acdat_cli_options *options, char **args)
 {
@@ -302,6 +305,7 @@ print_number(const job *j, const char *label, bool given, uint64_t number)
 		acdat_cli_print(j->out, json ? "null" : "\\N");
 }
 
+/* A string, or NULL where there is none. */
 static void
 print_text(const job *j, const char *label, const char *bytes, size_t len)
 {
@@ -353,12 +357,14 @@ print_match(job *j, const acdat_cli_text *text, const acdat_match *m)
 	acdat_cli_print(j->out, json ? "}\n" : "\n");
 }
 
+/* Matches are printed as they are found. */
 static acdat_cli_progress
 feed_matches(void *arg, const acdat_cli_text *text, size_t *consumed)
 {
 	return scan_piece(arg, text, consumed, print_match);
 }
 
+/* By default all, overlapping ones too, as in SQL. */
 int
 acdat_cli_matches(const acdat_cli_options *options, char **args)
 {
@@ -380,6 +386,7 @@ acdat_cli_matches(const acdat_cli_options *options, char **args)
 
 /* --------------------------------------------------------------- count */
 
+/* Counting happens for every command. */
 static void
 pass_match(job *j, const acdat_cli_text *text, const acdat_match *m)
 {
@@ -388,18 +395,21 @@ pass_match(job *j, const acdat_cli_text *text, const acdat_match *m)
 	(void) m;
 }
 
+/* Goes through to the end. */
 static acdat_cli_progress
 feed_count(void *arg, const acdat_cli_text *text, size_t *consumed)
 {
 	return scan_piece(arg, text, consumed, pass_match);
 }
 
+/* For the only input: a bare number. */
 static void
 print_count(job *j)
 {
 	acdat_cli_print(j->out, "%" PRIu64 "\n", j->count);
 }
 
+/* For one of several. */
 static void
 print_count_and_file(job *j)
 {
@@ -408,6 +418,7 @@ print_count_and_file(job *j)
 	acdat_cli_write(j->out, "\n", 1);
 }
 
+/* None is an answer, not a failure: the exit status is 0. */
 int
 acdat_cli_count(const acdat_cli_options *options, char **args)
 {

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Opens the file and passes over a byte order mark. */
 void
 acdat_cli_table_open(acdat_cli_table *table, const char *path,
 					 acdat_cli_format format)
@@ -49,6 +50,7 @@ acdat_cli_table_open(acdat_cli_table *table, const char *path,
 		ungetc(c, table->file);
 }
 
+/* Fields of the last record are gone, too. */
 void
 acdat_cli_table_close(acdat_cli_table *table)
 {
@@ -57,6 +59,7 @@ acdat_cli_table_close(acdat_cli_table *table)
 	free(table->record);
 }
 
+/* Tell a failure to read from the end of the file. */
 static void
 check_read(const acdat_cli_table *table)
 {
@@ -87,6 +90,7 @@ read_line(acdat_cli_table *table, size_t *len)
 	return true;
 }
 
+/* A table this wide is a mistake in the format. */
 static acdat_cli_field *
 new_field(acdat_cli_table *table)
 {
@@ -123,6 +127,7 @@ unescape(char *bytes, size_t len)
 	return n;
 }
 
+/* Escapes never contain a tab, so that splitting may come first. */
 static void
 split_tabs(acdat_cli_table *table, size_t len)
 {
@@ -149,6 +154,7 @@ split_tabs(acdat_cli_table *table, size_t len)
 	}
 }
 
+/* Append to the record, which grows. */
 static void
 add_byte(acdat_cli_table *table, size_t *used, int c)
 {
@@ -257,6 +263,7 @@ read_csv(acdat_cli_table *table)
 	return true;
 }
 
+/* Fields are valid until the next call. */
 bool
 acdat_cli_table_next(acdat_cli_table *table)
 {

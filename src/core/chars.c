@@ -43,6 +43,7 @@ static const char_range single_ranges[] = {
 #define ZERO_WIDTH_NON_JOINER	0x200C
 #define ZERO_WIDTH_JOINER		0x200D
 
+/* Nearly all texts outside East Asia are below the first range. */
 static bool
 is_single(int32_t c)
 {
@@ -58,6 +59,7 @@ is_single(int32_t c)
 	return false;
 }
 
+/* ASCII by comparison, the rest by its general category. */
 static word_class
 classify_char(int32_t c)
 {
@@ -111,6 +113,11 @@ char_before(const unsigned char *text, size_t len, size_t pos, int32_t *c)
 	return true;
 }
 
+/*
+ * Two characters decide.  A boundary is where either is outside words, or
+ * where a word of one character begins or ends; marks go with what they
+ * follow.
+ */
 bool
 acdat_is_word_boundary(acdat_encoding encoding, const unsigned char *text,
 					   size_t len, size_t pos)
@@ -155,6 +162,7 @@ char_length(const unsigned char *text, size_t len, int32_t *c)
 	return n == 0 ? 1 : n;
 }
 
+/* Eight ASCII characters at a time, where there are. */
 size_t
 acdat_count_chars(acdat_encoding encoding, const unsigned char *text,
 				  size_t len)
@@ -185,6 +193,7 @@ acdat_count_chars(acdat_encoding encoding, const unsigned char *text,
 	return count;
 }
 
+/* A byte that is no character is a cluster by itself. */
 size_t
 acdat_cluster_length(acdat_encoding encoding, const unsigned char *text,
 					 size_t len)

@@ -24,6 +24,7 @@ static const char pack_magic[8] = {'A', 'C', 'D', 'A', 'T', 'P', 'K', '1'};
 /* flags, id, priority and pattern length: present for every pattern */
 #define PACK_FIXED_BYTES (1 + 8 + 4 + 4)
 
+/* Write the low bytes of a number; returns the place behind. */
 static unsigned char *
 put_number(unsigned char *dst, uint64_t value, int bytes)
 {
@@ -34,6 +35,7 @@ put_number(unsigned char *dst, uint64_t value, int bytes)
 	return dst + bytes;
 }
 
+/* Read a number of so many bytes. */
 static uint64_t
 get_number(const unsigned char *src, int bytes)
 {
@@ -54,6 +56,7 @@ put_bytes(unsigned char *dst, const void *src, size_t len)
 	return dst + len;
 }
 
+/* Sums in 64 bits, so that three lengths cannot overflow. */
 size_t
 acdat_pack_pattern_size(const acdat_pattern *pattern)
 {
@@ -78,6 +81,7 @@ acdat_pack_pattern_size(const acdat_pattern *pattern)
 	return size > SIZE_MAX ? 0 : (size_t) size;
 }
 
+/* The count is fixed from the beginning; a reader relies on it. */
 void
 acdat_pack_write_header(void *dst, uint64_t count)
 {
@@ -87,6 +91,7 @@ acdat_pack_write_header(void *dst, uint64_t count)
 	put_number(p, count, 8);
 }
 
+/* Lengths come before all bytes, so that a reader checks them at once. */
 void
 acdat_pack_write_pattern(void *dst, const acdat_pattern *pattern)
 {
@@ -116,6 +121,7 @@ acdat_pack_write_pattern(void *dst, const acdat_pattern *pattern)
 		put_bytes(p, pattern->tag, pattern->tag_len);
 }
 
+/* Checks what can be checked in constant time. */
 acdat_status
 acdat_pack_open(acdat_pack_reader *reader, const void *pack, size_t size)
 {
@@ -173,6 +179,7 @@ take_bytes(const unsigned char **p, const unsigned char *end, bool wanted,
 	return true;
 }
 
+/* Nothing is believed: every length is compared with what is left. */
 acdat_status
 acdat_pack_next(acdat_pack_reader *reader, acdat_pattern *pattern)
 {

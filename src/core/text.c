@@ -37,6 +37,10 @@ typedef struct fold_output
 	size_t		used;
 } fold_output;
 
+/*
+ * Is a code point (a byte, in bytes) in the set?  ASCII is answered by the
+ * bitmap, which most characters of most texts need only.
+ */
 static bool
 set_has(const acdat_ignore_set *set, int32_t c)
 {
@@ -58,6 +62,10 @@ set_has(const acdat_ignore_set *set, int32_t c)
 	return low < set->count && set->chars[low] == wanted;
 }
 
+/*
+ * In bytes there is nothing to fold but ASCII letters; the options that need
+ * characters are then without effect.
+ */
 static bool
 folds_unicode(const acdat_text_options *options)
 {
@@ -347,6 +355,10 @@ fold_plain(const acdat_text_options *options, const unsigned char *text,
 	return pos;
 }
 
+/*
+ * Plain characters go in a tight loop of their own; every other unit takes
+ * the long way.  Each round of the loop takes one unit at least or ends.
+ */
 size_t
 acdat_fold(const acdat_text_options *options, const unsigned char *text,
 		   size_t len, bool final, unsigned char *folded,
@@ -375,6 +387,7 @@ acdat_fold(const acdat_text_options *options, const unsigned char *text,
 	return out.used;
 }
 
+/* For qsort(): by code point. */
 static int
 compare_chars(const void *a, const void *b)
 {
@@ -443,6 +456,10 @@ acdat_ignore_parse(const acdat_options *options, uint32_t *chars,
 	return ACDAT_OK;
 }
 
+/*
+ * ASCII case folding alone is a matter of a byte table, which the automaton
+ * has anyway.
+ */
 bool
 acdat_text_needs_fold(const acdat_options *options)
 {
@@ -453,6 +470,10 @@ acdat_text_needs_fold(const acdat_options *options)
 		 options->normalize != ACDAT_NORMALIZE_NONE);
 }
 
+/*
+ * Unicode folding includes that of ASCII, so that the table is right for
+ * texts already folded, too.
+ */
 void
 acdat_text_byte_table(const acdat_options *options, unsigned char table[256])
 {

@@ -33,6 +33,7 @@
 #define COMPOSE_STABLE \
 	((utf8proc_option_t) (UTF8PROC_COMPOSE | UTF8PROC_STABLE))
 
+/* Is it a byte that continues a character? */
 static bool
 is_continuation(unsigned char byte)
 {
@@ -76,6 +77,10 @@ classify_lead(unsigned char lead, int32_t *bits,
 	return 0;
 }
 
+/*
+ * A decoder of our own, for utf8proc's does not tell a character that is cut
+ * off from one that is wrong, and a stream has to know.
+ */
 size_t
 acdat_decode_char(const unsigned char *text, size_t len, int32_t *c)
 {
@@ -112,6 +117,7 @@ acdat_decode_char(const unsigned char *text, size_t len, int32_t *c)
 	return need;
 }
 
+/* No check: code points come from the decoder or from utf8proc. */
 size_t
 acdat_encode_char(int32_t c, unsigned char *dst)
 {
@@ -138,6 +144,7 @@ fold_simple(int32_t c)
 	return count == 1 ? folded[0] : utf8proc_tolower(c);
 }
 
+/* ASCII is folded without a look into the tables under either rule. */
 int32_t
 acdat_fold_case(int32_t c, acdat_case how)
 {
@@ -165,6 +172,10 @@ fold_halfwidth_hangul(int32_t c)
 	return (c - 0xFFC2) / 8 * 6 + (c - 0xFFC2) % 8 + 0x314F;
 }
 
+/*
+ * One step of decomposition only: the ordinary form of a character may have a
+ * compatibility form of its own, and that is for NFKC to equate.
+ */
 int32_t
 acdat_fold_width(int32_t c)
 {
@@ -188,12 +199,17 @@ acdat_fold_width(int32_t c)
 	return count == 1 ? form[0] : c;
 }
 
+/*
+ * From wo to n; the sound marks and the punctuation around them are not
+ * letters.
+ */
 bool
 acdat_is_halfwidth_kana(int32_t c)
 {
 	return c >= 0xFF66 && c <= 0xFF9D;
 }
 
+/* The marks' ordinary forms are combining, so that utf8proc composes them. */
 int32_t
 acdat_compose_kana(int32_t kana, int32_t sound_mark)
 {
@@ -208,6 +224,7 @@ acdat_compose_kana(int32_t kana, int32_t sound_mark)
 	return pair[0];
 }
 
+/* 0 for starters.  No character below U+0300 is anything else. */
 static int
 combining_class(int32_t c)
 {
@@ -248,6 +265,7 @@ decompose(const int32_t *chars, size_t count, int32_t *result)
 	return n;
 }
 
+/* Canonical composition in place; returns the new count. */
 static size_t
 compose(int32_t *chars, size_t count)
 {
@@ -255,12 +273,14 @@ compose(int32_t *chars, size_t count)
 											 COMPOSE_STABLE);
 }
 
+/* Decompose, put in order, compose, as the standard has it. */
 size_t
 acdat_nfkc(const int32_t *chars, size_t count, int32_t *result)
 {
 	return compose(result, decompose(chars, count, result));
 }
 
+/* A character without a decomposition composes with nothing on its own. */
 bool
 acdat_is_nfkc_char(int32_t c)
 {
@@ -311,6 +331,10 @@ composes(const int32_t *chars, size_t count, int32_t c)
 	return compose(with, n + 1) == compose(without, n);
 }
 
+/*
+ * What counts is how the decomposition of c begins.  Marks always attach, for
+ * they may be put in another order, too.
+ */
 bool
 acdat_nfkc_attaches(const int32_t *chars, size_t count, int32_t c)
 {

@@ -1,8 +1,4 @@
-/*
- * oracle.c
- *	  What the right answer is, by brute force, and the engine's answer in
- *	  the same form.
- */
+/* The brute-force oracle and the driver of the engine; see oracle.h. */
 #include "t/unit/oracle.h"
 
 #include <inttypes.h>
