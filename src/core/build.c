@@ -11,8 +11,12 @@
 
 #define DEFAULT_MAX_PATTERN_BYTES ((size_t) 1 << 20)
 
-/* An image must be addressable with 32-bit string offsets. */
+/* Offsets in the arenas have 32 bits. */
 #define MAX_STRINGS ((size_t) UINT32_MAX - 1)
+#define MAX_ARENA ((size_t) UINT32_MAX - 1)
+
+/* Folded bytes at a time; any pattern is done in pieces. */
+#define FOLD_ROOM (2 * (size_t) ACDAT_UNIT_MAX_FOLDED)
 
 static acdat_status
 set_options(acdat_builder *builder, const acdat_options *options)
@@ -51,7 +55,13 @@ set_options(acdat_builder *builder, const acdat_options *options)
 								&builder->text_options.ignore);
 	builder->folds = acdat_text_needs_fold(&builder->options);
 	acdat_text_byte_table(&builder->options, builder->byte_table);
-	return status;
+	if (status != ACDAT_OK || !builder->folds)
+		return status;
+	builder->folded = acdat_alloc(&builder->hooks, FOLD_ROOM);
+	builder->origins = acdat_alloc(&builder->hooks,
+								   FOLD_ROOM * sizeof(acdat_origin));
+	return builder->folded != NULL && builder->origins != NULL ?
+		ACDAT_OK : ACDAT_NO_MEMORY;
 }
 
 acdat_builder *
@@ -80,44 +90,95 @@ acdat_builder_create(const acdat_options *options, const acdat_limits *limits,
 	return builder;
 }
 
-/* Fold bytes into builder->scratch; *len gets the folded length. */
+/* Room for at least len more bytes in the arena. */
 static acdat_status
-fold_pattern(acdat_builder *builder, const unsigned char *bytes, size_t len,
-			 size_t *folded_len)
+arena_room(acdat_builder *builder, size_t len)
 {
-	const acdat_hooks *hooks = &builder->hooks;
-	size_t		need = len * 18 + ACDAT_UNIT_MAX_FOLDED;
-	size_t		done = 0;
+	if (len > MAX_ARENA - builder->arena_len)
+		return ACDAT_TOO_LARGE;
+	if (!acdat_grow(&builder->hooks, (void **) &builder->arena,
+					&builder->arena_capacity, builder->arena_len + len, 1))
+		return ACDAT_NO_MEMORY;
+	return ACDAT_OK;
+}
+
+/* Append bytes to the arena, through the byte table only. */
+static acdat_status
+append_plain(acdat_builder *builder, const unsigned char *bytes, size_t len)
+{
+	acdat_status status = arena_room(builder, len);
+	unsigned char *dst;
 	size_t		i;
 
-	if (!builder->folds)
-		need = len;
-	if (!acdat_grow(hooks, (void **) &builder->scratch,
-					&builder->scratch_capacity, need, 1))
-		return ACDAT_NO_MEMORY;
-	if (!builder->folds)
-	{
-		for (i = 0; i < len; i++)
-			builder->scratch[i] = builder->byte_table[bytes[i]];
-		*folded_len = len;
-		return ACDAT_OK;
-	}
-	if (!acdat_grow(hooks, (void **) &builder->origins,
-					&builder->origins_capacity, need, sizeof(acdat_origin)))
-		return ACDAT_NO_MEMORY;
-	*folded_len = 0;
-	while (done < len)
+	if (status != ACDAT_OK)
+		return status;
+	dst = builder->arena + builder->arena_len;
+	for (i = 0; i < len; i++)
+		dst[i] = builder->byte_table[bytes[i]];
+	builder->arena_len += len;
+	return ACDAT_OK;
+}
+
+/* Append bytes to the arena, folded, a piece at a time. */
+static acdat_status
+append_folded(acdat_builder *builder, const unsigned char *bytes, size_t len)
+{
+	while (len > 0)
 	{
 		size_t		consumed;
+		size_t		folded_len = acdat_fold(&builder->text_options, bytes,
+											len, true, builder->folded,
+											builder->origins, FOLD_ROOM,
+											&consumed);
+		acdat_status status = arena_room(builder, folded_len);
 
-		*folded_len += acdat_fold(&builder->text_options, bytes + done,
-								  len - done, true,
-								  builder->scratch + *folded_len,
-								  builder->origins, need - *folded_len,
-								  &consumed);
-		done += consumed;
-		if (consumed == 0)
-			return ACDAT_BAD_ARGUMENT;
+		if (status != ACDAT_OK)
+			return status;
+		memcpy(builder->arena + builder->arena_len, builder->folded,
+			   folded_len);
+		builder->arena_len += folded_len;
+		bytes += consumed;
+		len -= consumed;
+		if (build_work(builder, consumed))
+			return ACDAT_CANCELLED;
+	}
+	return ACDAT_OK;
+}
+
+/*
+ * Put the folded bytes of a pattern, reversed, into the arena; nothing is
+ * left there if that fails.
+ */
+static acdat_status
+add_bytes(acdat_builder *builder, const acdat_pattern *pattern,
+		  build_pattern *own)
+{
+	size_t		start = builder->arena_len;
+	unsigned char *low;
+	unsigned char *high;
+	acdat_status status;
+
+	if (builder->folds)
+		status = append_folded(builder, pattern->bytes, pattern->len);
+	else
+		status = append_plain(builder, pattern->bytes, pattern->len);
+	if (status == ACDAT_OK && builder->arena_len == start)
+		status = ACDAT_EMPTY_PATTERN;
+	if (status != ACDAT_OK)
+	{
+		builder->arena_len = start;
+		return status;
+	}
+	own->offset = (uint32_t) start;
+	own->len = (uint32_t) (builder->arena_len - start);
+	low = builder->arena + start;
+	high = builder->arena + builder->arena_len - 1;
+	while (low < high)
+	{
+		unsigned char saved = *low;
+
+		*low++ = *high;
+		*high-- = saved;
 	}
 	return ACDAT_OK;
 }
@@ -144,25 +205,29 @@ add_string(acdat_builder *builder, const void *bytes, size_t len,
 	return ACDAT_OK;
 }
 
-/* Put the folded bytes, reversed, into the arena and make the sort key. */
+/* The replacement and tag of a pattern, if it has any. */
 static acdat_status
-add_bytes(acdat_builder *builder, size_t len, build_pattern *own)
+add_strings(acdat_builder *builder, const acdat_pattern *pattern,
+			build_pattern *own)
 {
-	unsigned char *dst;
-	size_t		i;
+	build_strings pair;
+	acdat_status status;
 
-	if (!acdat_grow(&builder->hooks, (void **) &builder->arena,
-					&builder->arena_capacity, builder->arena_len + len, 1))
+	own->strings = 0;
+	if (pattern->replacement == NULL && pattern->tag == NULL)
+		return ACDAT_OK;
+	status = add_string(builder, pattern->replacement,
+						pattern->replacement_len, &pair.replacement);
+	if (status == ACDAT_OK)
+		status = add_string(builder, pattern->tag, pattern->tag_len, &pair.tag);
+	if (status != ACDAT_OK)
+		return status;
+	if (!acdat_grow(&builder->hooks, (void **) &builder->pairs,
+					&builder->pair_capacity, builder->pair_count + 1,
+					sizeof(build_strings)))
 		return ACDAT_NO_MEMORY;
-	dst = builder->arena + builder->arena_len;
-	own->offset = builder->arena_len;
-	own->len = (uint32_t) len;
-	own->key = 0;
-	for (i = 0; i < len; i++)
-		dst[i] = builder->scratch[len - 1 - i];
-	for (i = 0; i < 8; i++)
-		own->key = own->key << 8 | (i < len ? dst[i] : 0);
-	builder->arena_len += len;
+	builder->pairs[builder->pair_count++] = pair;
+	own->strings = (uint32_t) builder->pair_count & BUILD_STRINGS_MASK;
 	return ACDAT_OK;
 }
 
@@ -171,44 +236,31 @@ add_pattern(acdat_builder *builder, const acdat_pattern *pattern)
 {
 	build_pattern own;
 	acdat_status status;
-	size_t		folded_len;
 
 	if (pattern->len == 0)
 		return ACDAT_EMPTY_PATTERN;
-	if (pattern->len > builder->limits.max_pattern_bytes)
+	if (pattern->len > builder->limits.max_pattern_bytes ||
+		pattern->len > MAX_ARENA)
 		return ACDAT_PATTERN_TOO_LONG;
 	if (builder->count >= ACDAT_MAX_NODES)
 		return ACDAT_TOO_MANY_PATTERNS;
-	status = fold_pattern(builder, pattern->bytes, pattern->len, &folded_len);
-	if (status != ACDAT_OK)
-		return status;
-	if (folded_len == 0)
-		return ACDAT_EMPTY_PATTERN;
-	if (folded_len >= UINT32_MAX)
-		return ACDAT_PATTERN_TOO_LONG;
-	own.ordinal = (uint32_t) builder->count;
 	own.id = pattern->id;
 	own.priority = pattern->priority;
-	own.allow = pattern->allow;
-	status = add_string(builder, pattern->replacement,
-						pattern->replacement_len, &own.replacement);
-	if (status == ACDAT_OK)
-		status = add_string(builder, pattern->tag, pattern->tag_len, &own.tag);
-	if (status == ACDAT_OK)
-		status = add_bytes(builder, folded_len, &own);
+	own.allow = pattern->allow ? 1 : 0;
+	status = add_strings(builder, pattern, &own);
 	if (status == ACDAT_OK &&
 		!acdat_grow(&builder->hooks, (void **) &builder->patterns,
 					&builder->capacity, builder->count + 1,
 					sizeof(build_pattern)))
 		status = ACDAT_NO_MEMORY;
+	if (status == ACDAT_OK)
+		status = add_bytes(builder, pattern, &own);
 	if (status != ACDAT_OK)
 		return status;
 	builder->valid_utf8 = builder->valid_utf8 &&
 		acdat_valid_utf8(pattern->bytes, pattern->len);
 	builder->patterns[builder->count++] = own;
-	if (build_work(builder, pattern->len))
-		return ACDAT_CANCELLED;
-	return ACDAT_OK;
+	return build_work(builder, pattern->len) ? ACDAT_CANCELLED : ACDAT_OK;
 }
 
 acdat_status
@@ -216,7 +268,7 @@ acdat_builder_add(acdat_builder *builder, const acdat_pattern *pattern)
 {
 	acdat_status status;
 
-	if (builder->compiled)
+	if (builder->started)
 		return ACDAT_BAD_ARGUMENT;
 	status = add_pattern(builder, pattern);
 	builder->stats.added++;
@@ -225,60 +277,20 @@ acdat_builder_add(acdat_builder *builder, const acdat_pattern *pattern)
 	return status;
 }
 
-bool
-build_same_string(const acdat_builder *builder, const build_pattern *a,
-				  const build_pattern *b)
+/* Give back what growing arrays have too much; failing to is no harm. */
+static void
+trim(acdat_builder *builder)
 {
-	return a->key == b->key && a->len == b->len &&
-		memcmp(build_bytes(builder, a), build_bytes(builder, b), a->len) == 0;
-}
+	const acdat_hooks *hooks = &builder->hooks;
 
-static bool
-same_text(const acdat_builder *builder, acdat_string a, acdat_string b)
-{
-	return a.len == b.len &&
-		(a.len == ACDAT_NONE || a.len == 0 ||
-		 memcmp(builder->strings + a.offset, builder->strings + b.offset,
-				a.len) == 0);
-}
-
-/*
- * Equal patterns are neighbours, ordered by id: compare with the last kept
- * ones of the same string and id.
- */
-void
-build_merge(acdat_builder *builder)
-{
-	size_t		kept = 0;
-	size_t		i;
-
-	for (i = 0; i < builder->count; i++)
-	{
-		const build_pattern *p = &builder->patterns[i];
-		bool		equal = false;
-		size_t		j;
-
-		for (j = kept; j > 0 && !equal; j--)
-		{
-			const build_pattern *q = &builder->patterns[j - 1];
-
-			if (q->id != p->id || q->priority != p->priority ||
-				q->allow != p->allow || !build_same_string(builder, p, q))
-				break;
-			equal = same_text(builder, p->replacement, q->replacement) &&
-				same_text(builder, p->tag, q->tag);
-		}
-		if (equal)
-		{
-			builder->stats.merged++;
-			continue;
-		}
-		if (kept > 0 && build_same_string(builder, p,
-										  &builder->patterns[kept - 1]))
-			builder->stats.duplicates++;
-		builder->patterns[kept++] = *p;
-	}
-	builder->count = kept;
+	acdat_trim(hooks, (void **) &builder->patterns, &builder->capacity,
+			   builder->count, sizeof(build_pattern));
+	acdat_trim(hooks, (void **) &builder->arena, &builder->arena_capacity,
+			   builder->arena_len, 1);
+	acdat_trim(hooks, (void **) &builder->strings, &builder->strings_capacity,
+			   builder->strings_len, 1);
+	acdat_trim(hooks, (void **) &builder->pairs, &builder->pair_capacity,
+			   builder->pair_count, sizeof(build_strings));
 }
 
 acdat_status
@@ -286,13 +298,15 @@ acdat_builder_compile(acdat_builder *builder, size_t *image_size)
 {
 	acdat_status status;
 
-	if (builder->compiled)
+	if (builder->started)
 		return ACDAT_BAD_ARGUMENT;
+	builder->started = true;
+	trim(builder);
 	status = build_sort(builder);
-	if (status != ACDAT_OK)
-		return status;
-	build_merge(builder);
-	status = build_automaton(builder);
+	if (status == ACDAT_OK)
+		status = build_unite(builder);
+	if (status == ACDAT_OK)
+		status = build_automaton(builder);
 	if (status == ACDAT_OK)
 		status = build_layout(builder, image_size);
 	if (status == ACDAT_OK && builder->limits.max_image_bytes != 0 &&
@@ -321,7 +335,8 @@ acdat_builder_destroy(acdat_builder *builder)
 	acdat_free(&hooks, builder->patterns);
 	acdat_free(&hooks, builder->arena);
 	acdat_free(&hooks, builder->strings);
-	acdat_free(&hooks, builder->scratch);
+	acdat_free(&hooks, builder->pairs);
+	acdat_free(&hooks, builder->folded);
 	acdat_free(&hooks, builder->origins);
 	acdat_free(&hooks, builder->states);
 	acdat_free(&hooks, builder->used_bases);

@@ -4,9 +4,9 @@
  *	  What the parts of the builder share.
  *
  * Building goes: add (fold and reverse each pattern into one arena), sort,
- * unite equal strings into nodes, build the automaton level by level from
- * ranges of the sorted strings, derive links and choices, write.  Nothing is
- * recursive; memory beside the image is a few words per pattern.
+ * unite equal strings, build the automaton level by level from ranges of the
+ * sorted strings, derive links and choices, write.  Nothing is recursive;
+ * memory beside the image is a few words per pattern.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,18 +16,25 @@
 #include "src/core/hooks.h"
 #include "src/core/image.h"
 
+/* Replacement and tag of a pattern, in the string arena. */
+typedef struct build_strings
+{
+	acdat_string replacement;
+	acdat_string tag;
+} build_strings;
+
+/* Bits for the number of pairs of strings. */
+#define BUILD_STRINGS_MASK 0x7fffffffu
+
 /* A pattern as added; its folded, reversed bytes are in the arena. */
 typedef struct build_pattern
 {
-	uint64_t	key;			/* first 8 reversed bytes, big-endian: sorts */
-	size_t		offset;			/* in the arena */
-	uint32_t	len;			/* folded bytes */
-	uint32_t	ordinal;		/* 0-based, as added */
 	int64_t		id;
 	int32_t		priority;
-	uint32_t	allow;
-	acdat_string replacement;	/* in the string arena */
-	acdat_string tag;
+	uint32_t	offset;			/* in the arena */
+	uint32_t	len;			/* folded bytes */
+	uint32_t	strings:31;		/* in builder->pairs, + 1; 0 = neither */
+	uint32_t	allow:1;
 } build_pattern;
 
 /* An output node: the patterns [first, end) of the sorted list. */
@@ -47,24 +54,28 @@ struct acdat_builder
 	uint32_t   *ignore_chars;
 	unsigned char byte_table[256];
 	bool		folds;
-	bool		compiled;
+	bool		started;		/* compile was called: nothing can be added */
+	bool		compiled;		/* and it succeeded */
 	uint64_t	work;			/* since the last tick */
 	acdat_build_stats stats;
 
 	build_pattern *patterns;
-	size_t		count;
+	uint32_t	count;
 	size_t		capacity;
 	unsigned char *arena;
 	size_t		arena_len;
 	size_t		arena_capacity;
+	build_strings *pairs;		/* only of patterns that have any */
+	size_t		pair_count;
+	size_t		pair_capacity;
 	unsigned char *strings;
 	size_t		strings_len;
 	size_t		strings_capacity;
-	unsigned char *scratch;		/* folding one pattern */
-	size_t		scratch_capacity;
+	unsigned char *folded;		/* room for folding a piece of a pattern */
 	acdat_origin *origins;
-	size_t		origins_capacity;
 	bool		valid_utf8;
+	size_t		expected_states;
+	uint32_t	expected_nodes;
 
 	/* automaton */
 	uint16_t	classes[256];	/* label of a byte */
@@ -83,7 +94,6 @@ struct acdat_builder
 	/* nodes, by number */
 	build_node *nodes;
 	uint32_t	node_count;
-	size_t		nodes_capacity;
 
 	acdat_image_header header;	/* filled by compile */
 };
@@ -105,15 +115,32 @@ build_bytes(const acdat_builder *builder, const build_pattern *pattern)
 	return builder->arena + pattern->offset;
 }
 
-/* Do two patterns have the same folded bytes? */
-extern bool build_same_string(const acdat_builder *builder,
-							  const build_pattern *a, const build_pattern *b);
+static inline const acdat_string *
+build_replacement(const acdat_builder *builder, const build_pattern *pattern)
+{
+	return pattern->strings == 0 ? NULL :
+		&builder->pairs[pattern->strings - 1].replacement;
+}
 
-/* Sort patterns by reversed bytes, then id, priority and ordinal. */
+static inline const acdat_string *
+build_tag(const acdat_builder *builder, const build_pattern *pattern)
+{
+	return pattern->strings == 0 ? NULL :
+		&builder->pairs[pattern->strings - 1].tag;
+}
+
+/*
+ * Sort patterns by reversed bytes, then by id, descending priority, the
+ * other attributes, and as added.
+ */
 extern acdat_status build_sort(acdat_builder *builder);
 
-/* Drop patterns equal to their neighbour in every attribute. */
-extern void build_merge(acdat_builder *builder);
+/*
+ * Unite sorted patterns: strings are put in order, equal ones once (so that
+ * they have the same offset), and of equal patterns only the first is kept.
+ * Counts the states and nodes to come.
+ */
+extern acdat_status build_unite(acdat_builder *builder);
 
 /* The automaton and the nodes. */
 extern acdat_status build_automaton(acdat_builder *builder);
@@ -128,20 +155,21 @@ build_node_len(const acdat_builder *builder, uint32_t node)
 #define BUILD_FREE UINT32_MAX
 
 /*
- * Slots of the double array.  begin: room for about that many states, slot 0
+ * Slots of the double array.  begin: room for the expected states, slot 0
  * taken for the root.  place: find a base, not used by another state, whose
  * slots for the labels are free, and take them.  end: make unused slots
  * harmless.
  */
-extern acdat_status build_slots_begin(acdat_builder *builder, size_t states);
+extern acdat_status build_slots_begin(acdat_builder *builder);
 extern acdat_status build_place(acdat_builder *builder,
 								const uint16_t *labels, uint32_t count,
 								uint32_t *base);
-extern void build_slots_end(acdat_builder *builder);
+extern acdat_status build_slots_end(acdat_builder *builder);
 
 /* Decide on a filter (in builder->header); fill its table. */
 extern void build_choose_filter(acdat_builder *builder);
-extern void build_fill_filter(const acdat_builder *builder, uint64_t *table);
+extern acdat_status build_fill_filter(const acdat_builder *builder,
+									  uint64_t *table);
 
 /* Fill builder->header and return the image size. */
 extern acdat_status build_layout(acdat_builder *builder, size_t *size);

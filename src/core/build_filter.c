@@ -32,6 +32,9 @@
 /* ... and bits per gram beyond. */
 #define BITS_PER_GRAM 16
 
+/* Nodes entered between two ticks. */
+#define TICK_NODES 2048
+
 /* Room for grams in the largest table at an acceptable density. */
 #define MAX_GRAMS ((64u << ACDAT_FILTER_MAX_LOG2_WORDS) / 10)
 
@@ -156,7 +159,7 @@ enter_split(const acdat_builder *builder, const build_pattern *p,
 		p->len < h->filter_gram ? UINT64_MAX : acdat_filter_split_bit(gram);
 }
 
-void
+acdat_status
 build_fill_filter(const acdat_builder *builder, uint64_t *table)
 {
 	const acdat_image_header *h = &builder->header;
@@ -170,5 +173,8 @@ build_fill_filter(const acdat_builder *builder, uint64_t *table)
 			enter_full(builder, p, table);
 		else
 			enter_split(builder, p, table);
+		if (i % TICK_NODES == TICK_NODES - 1 && acdat_tick(&builder->hooks))
+			return ACDAT_CANCELLED;
 	}
+	return ACDAT_OK;
 }

@@ -106,9 +106,10 @@ add_block(acdat_builder *builder)
 }
 
 acdat_status
-build_slots_begin(acdat_builder *builder, size_t states)
+build_slots_begin(acdat_builder *builder)
 {
-	size_t		expected = states + states / 64 + 2 * builder->block;
+	size_t		expected = builder->expected_states +
+		builder->expected_states / 64 + 2 * builder->block;
 	acdat_status status;
 
 	builder->free_first = builder->free_last = ACDAT_NONE;
@@ -204,18 +205,23 @@ build_place(acdat_builder *builder, const uint16_t *labels, uint32_t count,
 	return ACDAT_OK;
 }
 
-void
+acdat_status
 build_slots_end(acdat_builder *builder)
 {
 	size_t		i;
 
 	for (i = 0; i < builder->slots; i++)
 	{
+		acdat_state *state = &builder->states[i];
+
 		if (slot_free(builder, (uint32_t) i))
 		{
-			builder->states[i].base = 0;
-			builder->states[i].fail = 0;
-			builder->states[i].out_label = ACDAT_NO_LABEL;
+			state->base = 0;
+			state->fail = 0;
+			state->out_label = ACDAT_NO_LABEL;
 		}
+		if (build_work(builder, sizeof(acdat_state)))
+			return ACDAT_CANCELLED;
 	}
+	return ACDAT_OK;
 }

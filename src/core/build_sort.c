@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * build_sort.c
- *	  Sorting patterns by their reversed bytes.
+ *	  Sorting patterns by their reversed bytes, and uniting equal ones.
  *
- * Heap sort would touch memory at random and the C library's qsort() can
- * neither be cancelled nor told where to allocate, so this is a quicksort
- * with median of three, an explicit stack, and insertion sort for short
- * runs.  Comparisons look at an 8-byte key first, so that most need no
- * access to the strings.  A depth limit hands degenerate inputs to heap sort.
+ * What patterns are sorted by is seen as a sequence of 64-bit words: first
+ * the string, seven bytes in a word and a mark that tells whether it ends
+ * there, then the attributes.  Patterns with equal words so far are a run; a
+ * run is split by the highest bit in which the next words differ (radix
+ * exchange, Hildebrandt and Isbitz, JACM 6(2), 1959).  So no pattern takes
+ * part in more splits than it has bits, whatever the patterns, and a split
+ * looks at records in a row, not at strings.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,191 +17,398 @@
 
 #include <string.h>
 
-#define SHORT_RUN 12
-
-/* Each level at least halves the smaller side, which is done first. */
-#define STACK_SIZE 64
-
-typedef struct run
-{
-	size_t		low;
-	size_t		high;			/* one past the last */
-	unsigned	depth;			/* levels left before heap sort */
-} run;
-
-static int
-compare_tails(const acdat_builder *builder, const build_pattern *a,
-			  const build_pattern *b)
-{
-	uint32_t	shorter = a->len < b->len ? a->len : b->len;
-	int			order = 0;
-
-	if (shorter > 8)
-		order = memcmp(build_bytes(builder, a) + 8,
-					   build_bytes(builder, b) + 8, shorter - 8);
-	if (order != 0)
-		return order;
-	if (a->len != b->len)
-		return a->len < b->len ? -1 : 1;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	if (a->priority != b->priority)
-		return a->priority > b->priority ? -1 : 1;
-	if (a->allow != b->allow)
-		return a->allow < b->allow ? -1 : 1;
-	return a->ordinal < b->ordinal ? -1 : (a->ordinal > b->ordinal);
-}
-
-static inline bool
-before(const acdat_builder *builder, const build_pattern *a,
-	   const build_pattern *b)
-{
-	if (a->key != b->key)
-		return a->key < b->key;
-	return compare_tails(builder, a, b) < 0;
-}
-
-static inline void
-swap(build_pattern *a, build_pattern *b)
-{
-	build_pattern saved = *a;
-
-	*a = *b;
-	*b = saved;
-}
-
-static void
-insertion_sort(const acdat_builder *builder, build_pattern *p, size_t count)
-{
-	size_t		i;
-	size_t		j;
-
-	for (i = 1; i < count; i++)
-	{
-		build_pattern moved = p[i];
-
-		for (j = i; j > 0 && before(builder, &moved, &p[j - 1]); j--)
-			p[j] = p[j - 1];
-		p[j] = moved;
-	}
-}
-
-static void
-sift_down(const acdat_builder *builder, build_pattern *p, size_t root,
-		  size_t count)
-{
-	for (;;)
-	{
-		size_t		child = 2 * root + 1;
-
-		if (child >= count)
-			return;
-		if (child + 1 < count && before(builder, &p[child], &p[child + 1]))
-			child++;
-		if (!before(builder, &p[root], &p[child]))
-			return;
-		swap(&p[root], &p[child]);
-		root = child;
-	}
-}
-
-static void
-heap_sort(const acdat_builder *builder, build_pattern *p, size_t count)
-{
-	size_t		i;
-
-	for (i = count / 2; i > 0; i--)
-		sift_down(builder, p, i - 1, count);
-	for (i = count; i > 1; i--)
-	{
-		swap(&p[0], &p[i - 1]);
-		sift_down(builder, p, 0, i - 1);
-	}
-}
+/* Shorter runs are sorted by insertion. */
+#define SHORT_RUN 16
 
 /*
- * Split p[0, count) by its median of three; returns the place of the pivot:
- * nothing before it sorts behind it and the other way round.
+ * The smaller half of a run is done first, so halves that wait at least
+ * double from the top of the stack down; short runs wait in addition.
  */
-static size_t
-partition(const acdat_builder *builder, build_pattern *p, size_t count)
-{
-	size_t		middle = count / 2;
-	size_t		left = 1;
-	size_t		right = count - 1;
+#define STACK_SIZE (32 + SHORT_RUN)
 
-	/* the median to p[0] */
-	if (before(builder, &p[middle], &p[0]))
-		swap(&p[middle], &p[0]);
-	if (before(builder, &p[count - 1], &p[middle]))
+/* Bytes of a string in one word; the low byte of the word is the mark. */
+#define WORD_BYTES 7
+#define MARK_MORE (WORD_BYTES + 2)	/* the string goes on */
+#define MARK_MASK 0xff
+
+/* What a word is taken from, in this order. */
+typedef enum sort_phase
+{
+	PHASE_BYTES = 0,
+	PHASE_ID,
+	PHASE_RANK,					/* higher priority first, then no exception */
+	PHASE_REPLACEMENT,
+	PHASE_TAG,
+	PHASE_ORDINAL
+} sort_phase;
+
+typedef struct sort_record
+{
+	uint64_t	word;
+	uint32_t	pattern;		/* as added */
+} sort_record;
+
+/* Records [low, high): equal in all words before this one. */
+typedef struct sort_run
+{
+	uint32_t	low;
+	uint32_t	high;
+	uint32_t	index;			/* of the word within its phase */
+	sort_phase	phase;
+	bool		loaded;			/* the records hold this word */
+} sort_run;
+
+typedef struct sorter
+{
+	acdat_builder *builder;
+	sort_record *records;
+	sort_run	stack[STACK_SIZE];
+	size_t		top;
+} sorter;
+
+/*
+ * A word of a string.  The mark counts the bytes, so that of strings that
+ * differ in trailing zeros only the shorter comes first.
+ */
+static uint64_t
+string_word(const unsigned char *bytes, uint32_t len, uint32_t index)
+{
+	size_t		at = (size_t) index * WORD_BYTES;
+	size_t		left = len - at;
+	size_t		take = left < WORD_BYTES ? left : WORD_BYTES;
+	uint64_t	word = 0;
+	size_t		i;
+
+	for (i = 0; i < take; i++)
+		word |= (uint64_t) bytes[at + i] << (56 - 8 * i);
+	return word | (left > WORD_BYTES ? MARK_MORE : take + 1);
+}
+
+/* The same for a replacement or tag; none comes first. */
+static uint64_t
+attribute_word(const acdat_builder *builder, const acdat_string *string,
+			   uint32_t index)
+{
+	if (string == NULL || string->len == ACDAT_NONE)
+		return 0;
+	return string_word(builder->strings + string->offset, string->len, index);
+}
+
+static uint64_t
+pattern_word(const acdat_builder *builder, uint32_t pattern,
+			 sort_phase phase, uint32_t index)
+{
+	const build_pattern *p = &builder->patterns[pattern];
+
+	switch (phase)
 	{
-		swap(&p[count - 1], &p[middle]);
-		if (before(builder, &p[middle], &p[0]))
-			swap(&p[middle], &p[0]);
+		case PHASE_BYTES:
+			return string_word(build_bytes(builder, p), p->len, index);
+		case PHASE_ID:
+			return (uint64_t) p->id ^ (uint64_t) 1 << 63;
+		case PHASE_RANK:
+			return (uint64_t) ~((uint32_t) p->priority ^ (uint32_t) 1 << 31) << 1 |
+				p->allow;
+		case PHASE_REPLACEMENT:
+			return attribute_word(builder, build_replacement(builder, p), index);
+		case PHASE_TAG:
+			return attribute_word(builder, build_tag(builder, p), index);
+		case PHASE_ORDINAL:
+			break;
 	}
-	swap(&p[0], &p[middle]);
+	return pattern;
+}
+
+static void
+push_run(sorter *s, uint32_t low, uint32_t high, const sort_run *like)
+{
+	sort_run   *run = &s->stack[s->top];
+
+	if (high - low < 2)
+		return;
+	*run = *like;
+	run->low = low;
+	run->high = high;
+	s->top++;
+}
+
+/* Records [low, high) have the same word: go on with the next one. */
+static void
+push_equal(sorter *s, uint32_t low, uint32_t high, const sort_run *run)
+{
+	sort_run	next = *run;
+	bool		string = run->phase == PHASE_BYTES ||
+		run->phase == PHASE_REPLACEMENT || run->phase == PHASE_TAG;
+
+	next.loaded = false;
+	if (string && (s->records[low].word & MARK_MASK) == MARK_MORE)
+		next.index++;
+	else
+	{
+		next.phase = (sort_phase) (run->phase + 1);
+		next.index = 0;
+	}
+	push_run(s, low, high, &next);
+}
+
+static void
+sort_short(sorter *s, const sort_run *run)
+{
+	sort_record *r = s->records;
+	uint32_t	i;
+	uint32_t	j;
+
+	for (i = run->low + 1; i < run->high; i++)
+	{
+		sort_record moved = r[i];
+
+		for (j = i; j > run->low && r[j - 1].word > moved.word; j--)
+			r[j] = r[j - 1];
+		r[j] = moved;
+	}
+	for (i = run->low; i < run->high; i = j)
+	{
+		for (j = i + 1; j < run->high && r[j].word == r[i].word; j++)
+			;
+		push_equal(s, i, j, run);
+	}
+}
+
+static void
+split_run(sorter *s, const sort_run *run)
+{
+	sort_record *r = s->records;
+	uint64_t	all = UINT64_MAX;
+	uint64_t	any = 0;
+	uint64_t	bit = (uint64_t) 1 << 63;
+	uint32_t	low = run->low;
+	uint32_t	high = run->high;
+	uint32_t	i;
+
+	for (i = low; i < high; i++)
+	{
+		all &= r[i].word;
+		any |= r[i].word;
+	}
+	if (all == any)
+	{
+		push_equal(s, low, high, run);
+		return;
+	}
+	while (((all ^ any) & bit) == 0)
+		bit >>= 1;
 	for (;;)
 	{
-		while (left <= right && before(builder, &p[left], &p[0]))
-			left++;
-		while (right >= left && before(builder, &p[0], &p[right]))
-			right--;
-		if (left >= right)
+		sort_record saved;
+
+		while (low < high && (r[low].word & bit) == 0)
+			low++;
+		while (low < high && (r[high - 1].word & bit) != 0)
+			high--;
+		if (low == high)
 			break;
-		swap(&p[left++], &p[right--]);
+		saved = r[low];
+		r[low++] = r[--high];
+		r[high] = saved;
 	}
-	swap(&p[0], &p[right]);
-	return right;
+	if (low - run->low > run->high - low)
+	{
+		push_run(s, run->low, low, run);
+		push_run(s, low, run->high, run);
+	}
+	else
+	{
+		push_run(s, low, run->high, run);
+		push_run(s, run->low, low, run);
+	}
+}
+
+/* Give the records of a run their next word. */
+static acdat_status
+load_words(sorter *s, sort_run *run)
+{
+	uint32_t	i;
+
+	for (i = run->low; i < run->high; i++)
+	{
+		s->records[i].word = pattern_word(s->builder, s->records[i].pattern,
+										  run->phase, run->index);
+		if (build_work(s->builder, sizeof(build_pattern)))
+			return ACDAT_CANCELLED;
+	}
+	run->loaded = true;
+	return ACDAT_OK;
+}
+
+static acdat_status
+sort_records(sorter *s)
+{
+	acdat_status status = ACDAT_OK;
+
+	while (s->top > 0 && status == ACDAT_OK)
+	{
+		sort_run	run = s->stack[--s->top];
+
+		if (!run.loaded)
+			status = load_words(s, &run);
+		if (run.high - run.low <= SHORT_RUN)
+			sort_short(s, &run);
+		else
+			split_run(s, &run);
+		if (build_work(s->builder,
+					   (run.high - run.low) * sizeof(sort_record)))
+			status = ACDAT_CANCELLED;
+	}
+	return status;
+}
+
+/* Move patterns to where their records are, along the cycles. */
+static acdat_status
+move_patterns(acdat_builder *builder, sort_record *records)
+{
+	uint32_t	i;
+
+	for (i = 0; i < builder->count; i++)
+	{
+		build_pattern first = builder->patterns[i];
+		uint32_t	to = i;
+
+		while (records[to].pattern != i)
+		{
+			uint32_t	from = records[to].pattern;
+
+			builder->patterns[to] = builder->patterns[from];
+			records[to].pattern = to;
+			to = from;
+			if (build_work(builder, sizeof(build_pattern)))
+				return ACDAT_CANCELLED;
+		}
+		builder->patterns[to] = first;
+		records[to].pattern = to;
+	}
+	return ACDAT_OK;
 }
 
 acdat_status
 build_sort(acdat_builder *builder)
 {
-	run			stack[STACK_SIZE];
-	size_t		top = 0;
-	unsigned	depth = 2;
-	size_t		n;
+	sort_run	whole = {0, 0, 0, PHASE_BYTES, false};
+	sorter		s;
+	acdat_status status;
+	uint32_t	i;
 
-	for (n = builder->count; n > 1; n /= 2)
-		depth += 2;
-	stack[top++] = (run) {0, builder->count, depth};
-	while (top > 0)
+	s.builder = builder;
+	s.top = 0;
+	s.records = acdat_alloc(&builder->hooks,
+							builder->count * sizeof(sort_record));
+	if (s.records == NULL)
+		return ACDAT_NO_MEMORY;
+	for (i = 0; i < builder->count; i++)
+		s.records[i].pattern = i;
+	push_run(&s, 0, builder->count, &whole);
+	status = sort_records(&s);
+	if (status == ACDAT_OK)
+		status = move_patterns(builder, s.records);
+	acdat_free(&builder->hooks, s.records);
+	return status;
+}
+
+static bool
+same_string(const acdat_builder *builder, const acdat_string *a,
+			const acdat_string *b)
+{
+	if (a == NULL || a->len == ACDAT_NONE)
+		return b == NULL || b->len == ACDAT_NONE;
+	return b != NULL && a->len == b->len &&
+		(a->len == 0 || memcmp(builder->strings + a->offset,
+							   builder->strings + b->offset, a->len) == 0);
+}
+
+/* Are two patterns with the same bytes equal in every attribute? */
+static bool
+same_attributes(const acdat_builder *builder, const build_pattern *a,
+				const build_pattern *b)
+{
+	return a->id == b->id && a->priority == b->priority &&
+		a->allow == b->allow &&
+		same_string(builder, build_replacement(builder, a),
+					build_replacement(builder, b)) &&
+		same_string(builder, build_tag(builder, a), build_tag(builder, b));
+}
+
+static uint32_t
+shared_bytes(const unsigned char *a, uint32_t a_len,
+			 const unsigned char *b, uint32_t b_len)
+{
+	uint32_t	limit = a_len < b_len ? a_len : b_len;
+	uint32_t	shared = 0;
+
+	while (shared < limit && a[shared] == b[shared])
+		shared++;
+	return shared;
+}
+
+/*
+ * Put the strings into a new arena in order, each but once, and drop
+ * patterns equal to the one before in every attribute.
+ */
+static acdat_status
+unite(acdat_builder *builder, unsigned char *arena)
+{
+	build_pattern *kept = NULL;	/* the last one */
+	uint32_t	count = 0;
+	size_t		len = 0;
+	uint32_t	i;
+
+	for (i = 0; i < builder->count; i++)
 	{
-		run			r = stack[--top];
-		size_t		count = r.high - r.low;
-		size_t		pivot;
-		run			left;
-		run			right;
+		build_pattern p = builder->patterns[i];
+		const unsigned char *bytes = build_bytes(builder, &p);
+		uint32_t	shared = kept == NULL ? 0 :
+			shared_bytes(arena + kept->offset, kept->len, bytes, p.len);
 
-		if (count < 2)
-			continue;
-		if (build_work(builder, count))
+		if (build_work(builder, p.len))
 			return ACDAT_CANCELLED;
-		if (count <= SHORT_RUN)
+		if (kept != NULL && shared == p.len && shared == kept->len)
 		{
-			insertion_sort(builder, builder->patterns + r.low, count);
-			continue;
-		}
-		if (r.depth == 0)
-		{
-			heap_sort(builder, builder->patterns + r.low, count);
-			continue;
-		}
-		pivot = r.low + partition(builder, builder->patterns + r.low, count);
-		left = (run) {r.low, pivot, r.depth - 1};
-		right = (run) {pivot + 1, r.high, r.depth - 1};
-
-		/* the larger side waits, so the stack stays logarithmic */
-		if (left.high - left.low > right.high - right.low)
-		{
-			stack[top++] = left;
-			stack[top++] = right;
+			p.offset = kept->offset;
+			if (same_attributes(builder, &p, kept))
+			{
+				builder->stats.merged++;
+				continue;
+			}
+			builder->stats.duplicates++;
 		}
 		else
 		{
-			stack[top++] = right;
-			stack[top++] = left;
+			memcpy(arena + len, bytes, p.len);
+			p.offset = (uint32_t) len;
+			len += p.len;
+			builder->expected_states += p.len - shared;
+			builder->expected_nodes++;
 		}
+		builder->patterns[count] = p;
+		kept = &builder->patterns[count++];
 	}
+	builder->count = count;
+	builder->arena_len = len;
 	return ACDAT_OK;
+}
+
+acdat_status
+build_unite(acdat_builder *builder)
+{
+	unsigned char *arena = acdat_alloc(&builder->hooks, builder->arena_len);
+	acdat_status status;
+
+	if (arena == NULL)
+		return ACDAT_NO_MEMORY;
+	builder->expected_states = 1;
+	builder->expected_nodes = 0;
+	status = unite(builder, arena);
+
+	/* patterns of a failed build are not looked at any more */
+	acdat_free(&builder->hooks, builder->arena);
+	builder->arena = arena;
+	return status;
 }

@@ -23,15 +23,15 @@ typedef struct item
 	uint32_t	state;
 } item;
 
+/* States of one depth; never more than there are patterns. */
 typedef struct level
 {
 	item	   *items;
-	size_t		count;
-	size_t		capacity;
+	uint32_t	count;
 } level;
 
 /* Give every byte that occurs a label, in byte order. */
-static void
+static acdat_status
 assign_classes(acdat_builder *builder)
 {
 	bool		occurs[256] = {false};
@@ -39,7 +39,11 @@ assign_classes(acdat_builder *builder)
 	size_t		i;
 
 	for (i = 0; i < builder->arena_len; i++)
+	{
 		occurs[builder->arena[i]] = true;
+		if (build_work(builder, 1))
+			return ACDAT_CANCELLED;
+	}
 	memset(builder->classes, 0, sizeof(builder->classes));
 	for (i = 0; i < 256; i++)
 	{
@@ -50,33 +54,7 @@ assign_classes(acdat_builder *builder)
 	builder->block = 2;
 	while (builder->block < next)
 		builder->block *= 2;
-}
-
-/* Number of states: the prefixes that no earlier pattern has. */
-static size_t
-count_states(const acdat_builder *builder)
-{
-	size_t		states = 1;
-	size_t		i;
-
-	for (i = 0; i < builder->count; i++)
-	{
-		const build_pattern *p = &builder->patterns[i];
-		uint32_t	shared = 0;
-
-		if (i > 0)
-		{
-			const build_pattern *q = p - 1;
-			uint32_t	limit = p->len < q->len ? p->len : q->len;
-			const unsigned char *a = build_bytes(builder, p);
-			const unsigned char *b = build_bytes(builder, q);
-
-			while (shared < limit && a[shared] == b[shared])
-				shared++;
-		}
-		states += p->len - shared;
-	}
-	return states;
+	return ACDAT_OK;
 }
 
 static inline uint32_t
@@ -110,7 +88,7 @@ find_fail(acdat_builder *builder, uint32_t state, uint32_t label)
  * The patterns that end at this state become an output node; else the
  * state shares the node of its failure link.
  */
-static acdat_status
+static void
 set_output(acdat_builder *builder, item *it, uint32_t depth)
 {
 	acdat_state *state = &builder->states[it->state];
@@ -121,30 +99,51 @@ set_output(acdat_builder *builder, item *it, uint32_t depth)
 		it->low++;
 	if (it->low > first)
 	{
-		build_node *node;
+		build_node *node = &builder->nodes[builder->node_count++];
 
-		if (!acdat_grow(&builder->hooks, (void **) &builder->nodes,
-						&builder->nodes_capacity, builder->node_count + 1,
-						sizeof(build_node)))
-			return ACDAT_NO_MEMORY;
-		node = &builder->nodes[builder->node_count++];
 		node->first = first;
 		node->end = it->low;
 		node->link = out == 0 ? ACDAT_NONE : out - 1;
 		out = builder->node_count;
 	}
 	state->out_label |= out << ACDAT_LABEL_BITS;
-	return ACDAT_OK;
 }
 
-static acdat_status
-push_item(acdat_builder *builder, level *next, uint32_t low, uint32_t high)
+static inline unsigned char
+byte_at(const acdat_builder *builder, uint32_t pattern, uint32_t depth)
 {
-	if (!acdat_grow(&builder->hooks, (void **) &next->items, &next->capacity,
-					next->count + 1, sizeof(item)))
-		return ACDAT_NO_MEMORY;
-	next->items[next->count++] = (item) {low, high, 0};
-	return ACDAT_OK;
+	return build_bytes(builder, &builder->patterns[pattern])[depth];
+}
+
+/*
+ * The end of the patterns in [low, high) that have the same byte at depth as
+ * the first one.  Probes at growing distances: most ranges are short, a few
+ * hold millions.
+ */
+static uint32_t
+same_byte_end(const acdat_builder *builder, uint32_t low, uint32_t high,
+			  uint32_t depth)
+{
+	unsigned char byte = byte_at(builder, low, depth);
+	uint32_t	step = 1;
+
+	while (high - low > step && byte_at(builder, low + step, depth) == byte)
+	{
+		low += step;
+		step *= 2;
+	}
+	if (high - low > step)
+		high = low + step;
+	while (high - low > 1)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (byte_at(builder, middle, depth) == byte)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 /* Make the children of one state and append them to the next level. */
@@ -153,7 +152,7 @@ expand(acdat_builder *builder, item it, uint32_t depth, level *next)
 {
 	uint16_t	labels[256];
 	uint32_t	count = 0;
-	size_t		first_child = next->count;
+	uint32_t	first_child = next->count;
 	uint32_t	low = it.low;
 	uint32_t	base;
 	acdat_status status;
@@ -161,16 +160,10 @@ expand(acdat_builder *builder, item it, uint32_t depth, level *next)
 
 	while (low < it.high)
 	{
-		unsigned char byte = build_bytes(builder, &builder->patterns[low])[depth];
-		uint32_t	high = low + 1;
+		uint32_t	high = same_byte_end(builder, low, it.high, depth);
 
-		while (high < it.high &&
-			   build_bytes(builder, &builder->patterns[high])[depth] == byte)
-			high++;
-		labels[count++] = builder->classes[byte];
-		status = push_item(builder, next, low, high);
-		if (status != ACDAT_OK)
-			return status;
+		labels[count++] = builder->classes[byte_at(builder, low, depth)];
+		next->items[next->count++] = (item) {low, high, 0};
 		low = high;
 	}
 	if (count == 0)
@@ -186,20 +179,21 @@ expand(acdat_builder *builder, item it, uint32_t depth, level *next)
 		next->items[first_child + i].state = slot;
 		builder->states[slot].fail = find_fail(builder, it.state, labels[i]);
 	}
-	return build_work(builder, it.high - it.low) ? ACDAT_CANCELLED : ACDAT_OK;
+	return build_work(builder, count * sizeof(item)) ? ACDAT_CANCELLED : ACDAT_OK;
 }
 
 static acdat_status
 build_levels(acdat_builder *builder, level *current, level *next)
 {
-	uint32_t	depth = 0;
-	acdat_status status;
+	acdat_status status = ACDAT_OK;
+	uint32_t	depth;
 
-	status = push_item(builder, current, 0, (uint32_t) builder->count);
-	while (status == ACDAT_OK && current->count > 0)
+	current->items[0] = (item) {0, builder->count, 0};
+	current->count = builder->count > 0 ? 1 : 0;
+	for (depth = 0; current->count > 0 && status == ACDAT_OK; depth++)
 	{
 		level		saved;
-		size_t		i;
+		uint32_t	i;
 
 		next->count = 0;
 		for (i = 0; i < current->count && status == ACDAT_OK; i++)
@@ -207,14 +201,12 @@ build_levels(acdat_builder *builder, level *current, level *next)
 			item		it = current->items[i];
 
 			if (depth > 0)
-				status = set_output(builder, &it, depth);
-			if (status == ACDAT_OK)
-				status = expand(builder, it, depth, next);
+				set_output(builder, &it, depth);
+			status = expand(builder, it, depth, next);
 		}
 		saved = *current;
 		*current = *next;
 		*next = saved;
-		depth++;
 	}
 	return status;
 }
@@ -222,17 +214,26 @@ build_levels(acdat_builder *builder, level *current, level *next)
 acdat_status
 build_automaton(acdat_builder *builder)
 {
-	level		current = {NULL, 0, 0};
-	level		next = {NULL, 0, 0};
-	acdat_status status;
+	const acdat_hooks *hooks = &builder->hooks;
+	level		current = {NULL, 0};
+	level		next = {NULL, 0};
+	acdat_status status = assign_classes(builder);
 
-	assign_classes(builder);
-	status = build_slots_begin(builder, count_states(builder));
 	if (status == ACDAT_OK)
+		status = build_slots_begin(builder);
+	if (status != ACDAT_OK)
+		return status;
+	builder->nodes = acdat_alloc(hooks, builder->expected_nodes *
+								 sizeof(build_node));
+	current.items = acdat_alloc(hooks, ((size_t) builder->count + 1) *
+								sizeof(item));
+	next.items = acdat_alloc(hooks, ((size_t) builder->count + 1) *
+							 sizeof(item));
+	if (builder->nodes == NULL || current.items == NULL || next.items == NULL)
+		status = ACDAT_NO_MEMORY;
+	else
 		status = build_levels(builder, &current, &next);
-	acdat_free(&builder->hooks, current.items);
-	acdat_free(&builder->hooks, next.items);
-	if (status == ACDAT_OK)
-		build_slots_end(builder);
-	return status;
+	acdat_free(hooks, current.items);
+	acdat_free(hooks, next.items);
+	return status == ACDAT_OK ? build_slots_end(builder) : status;
 }

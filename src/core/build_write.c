@@ -13,9 +13,6 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #define ALIGN8(x) (((x) + 7) & ~(uint64_t) 7)
 
 /*
@@ -93,9 +90,8 @@ typedef struct needs
 	bool		tags;
 } needs;
 
-static void
-count_patterns(const acdat_builder *builder, acdat_image_header *h,
-			   needs *need)
+static acdat_status
+count_patterns(acdat_builder *builder, acdat_image_header *h, needs *need)
 {
 	bool		first = true;
 	size_t		i;
@@ -105,6 +101,8 @@ count_patterns(const acdat_builder *builder, acdat_image_header *h,
 	{
 		const build_pattern *p = &builder->patterns[i];
 
+		if (build_work(builder, sizeof(build_pattern)))
+			return ACDAT_CANCELLED;
 		if (h->min_len == 0 || p->len < h->min_len)
 			h->min_len = p->len;
 		if (p->len > h->max_len)
@@ -120,32 +118,37 @@ count_patterns(const acdat_builder *builder, acdat_image_header *h,
 		first = false;
 		need->priorities |= p->priority != h->priority;
 		need->wide_ids |= p->id < INT32_MIN || p->id > INT32_MAX;
-		need->replacements |= p->replacement.len != ACDAT_NONE;
-		need->tags |= p->tag.len != ACDAT_NONE;
+		if (p->strings == 0)
+			continue;
+		need->replacements |= build_replacement(builder, p)->len != ACDAT_NONE;
+		need->tags |= build_tag(builder, p)->len != ACDAT_NONE;
 	}
 	need->one_to_one = h->allow_patterns == 0 && h->entries == h->nodes;
+	return ACDAT_OK;
 }
 
 /* The longest chain of nodes, each a prefix of the one before. */
 static acdat_status
 find_max_chain(acdat_builder *builder, acdat_image_header *h)
 {
+	bool		cancelled = false;
 	uint32_t   *length;
 	uint32_t	i;
 
 	length = acdat_alloc(&builder->hooks, (size_t) h->nodes * sizeof(uint32_t));
 	if (length == NULL)
 		return ACDAT_NO_MEMORY;
-	for (i = 0; i < h->nodes; i++)
+	for (i = 0; i < h->nodes && !cancelled; i++)
 	{
 		uint32_t	link = builder->nodes[i].link;
 
 		length[i] = link == ACDAT_NONE ? 1 : length[link] + 1;
 		if (length[i] > h->max_chain)
 			h->max_chain = length[i];
+		cancelled = build_work(builder, sizeof(build_node));
 	}
 	acdat_free(&builder->hooks, length);
-	return ACDAT_OK;
+	return cancelled ? ACDAT_CANCELLED : ACDAT_OK;
 }
 
 /* Take the next section of count elements of width bytes if wanted. */
@@ -170,8 +173,9 @@ build_layout(acdat_builder *builder, size_t *size)
 
 	memset(h, 0, sizeof(*h));
 	fill_options(builder, h);
-	count_patterns(builder, h, &need);
-	status = find_max_chain(builder, h);
+	status = count_patterns(builder, h, &need);
+	if (status == ACDAT_OK)
+		status = find_max_chain(builder, h);
 	if (status != ACDAT_OK)
 		return status;
 	build_choose_filter(builder);
@@ -217,12 +221,55 @@ typedef struct writer
 	const acdat_image_header *h;
 	acdat_machine machine;
 	unsigned char *forward;		/* a pattern's bytes in text order */
+	uint64_t	work;			/* since the last tick */
 } writer;
+
+/* Count work; true if the caller must stop. */
+static inline bool
+write_work(writer *w, uint64_t amount)
+{
+	w->work += amount;
+	if (w->work < ACDAT_TICK_BYTES)
+		return false;
+	w->work = 0;
+	return acdat_tick(&w->builder->hooks);
+}
+
+/* Fill the image from offset on with bytes, or with zeroes for NULL. */
+static acdat_status
+write_bytes(writer *w, uint64_t offset, const void *bytes, size_t len)
+{
+	size_t		done = 0;
+
+	while (done < len)
+	{
+		size_t		n = len - done < ACDAT_TICK_BYTES ? len - done : ACDAT_TICK_BYTES;
+
+		if (bytes == NULL)
+			memset(w->image + offset + done, 0, n);
+		else
+			memcpy(w->image + offset + done, (const char *) bytes + done, n);
+		done += n;
+		if (write_work(w, n))
+			return ACDAT_CANCELLED;
+	}
+	return ACDAT_OK;
+}
 
 static inline uint32_t *
 u32_section(const writer *w, uint64_t offset)
 {
 	return (uint32_t *) (void *) (w->image + offset);
+}
+
+static void
+write_string(const writer *w, uint64_t section, uint32_t entry,
+			 const acdat_string *string)
+{
+	static const acdat_string none = {0, ACDAT_NONE};
+
+	((acdat_string *) (void *) (w->image + section))[entry] =
+		string == NULL ? none : *string;
 }
 
 /*
@@ -251,9 +298,10 @@ write_entries(const writer *w, uint32_t node, uint32_t entry)
 		if (h->entry_priority != 0)
 			((int32_t *) (void *) (w->image + h->entry_priority))[entry] = p->priority;
 		if (h->entry_replacement != 0)
-			((acdat_string *) (void *) (w->image + h->entry_replacement))[entry] = p->replacement;
+			write_string(w, h->entry_replacement, entry,
+						 build_replacement(w->builder, p));
 		if (h->entry_tag != 0)
-			((acdat_string *) (void *) (w->image + h->entry_tag))[entry] = p->tag;
+			write_string(w, h->entry_tag, entry, build_tag(w->builder, p));
 		entry++;
 	}
 	return entry;
@@ -344,17 +392,15 @@ write_allow(const writer *w, uint32_t node, uint32_t link)
 }
 
 /*
- * Lengths, links, choices of all nodes.  node_link first holds the next
- * valid node of any kind; a second pass lets it skip nodes without entries.
+ * Lengths and links of all nodes.  node_link first holds the next valid node
+ * of any kind; write_choices() lets it skip nodes without entries.
  */
 static acdat_status
-write_nodes(const writer *w)
+write_nodes(writer *w)
 {
 	const acdat_builder *builder = w->builder;
 	const acdat_image_header *h = w->h;
-	bool		skip = (h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0;
 	uint32_t   *link = u32_section(w, h->node_link);
-	uint32_t   *best = u32_section(w, h->node_best);
 	uint32_t	i;
 
 	for (i = 0; i < h->nodes; i++)
@@ -365,12 +411,27 @@ write_nodes(const writer *w)
 			write_allow(w, i, link[i]);
 		if (h->node_longest != 0)
 			u32_section(w, h->node_longest)[i] = choose_entry(w, i);
+		if (write_work(w, 16 + build_node_len(builder, i)))
+			return ACDAT_CANCELLED;
 	}
+	return ACDAT_OK;
+}
+
+static acdat_status
+write_choices(writer *w)
+{
+	const acdat_image_header *h = w->h;
+	bool		skip = (h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0 &&
+		h->node_first != 0;
+	uint32_t   *link = u32_section(w, h->node_link);
+	uint32_t   *best = u32_section(w, h->node_best);
+	uint32_t	i;
+
 	for (i = 0; i < h->nodes; i++)
 	{
 		uint32_t	own = acdat_node_longest(&w->machine, i);
 
-		if (skip && h->node_first != 0 && link[i] != ACDAT_NONE &&
+		if (skip && link[i] != ACDAT_NONE &&
 			acdat_node_first(&w->machine, link[i]) ==
 			acdat_node_end(&w->machine, link[i]))
 			link[i] = link[link[i]];
@@ -379,49 +440,77 @@ write_nodes(const writer *w)
 			(own == ACDAT_NONE ||
 			 (best[link[i]] != ACDAT_NONE && preferred(w, best[link[i]], own))))
 			best[i] = best[link[i]];
+		if (write_work(w, 16))
+			return ACDAT_CANCELLED;
 	}
 	return ACDAT_OK;
 }
 
+/* The label of every byte of a text. */
 static void
-write_sections(const writer *w)
+write_classes(const writer *w)
 {
 	const acdat_builder *builder = w->builder;
+	uint16_t   *classes = (uint16_t *) (void *) (w->image + w->h->class_offset);
+	uint32_t	i;
+
+	for (i = 0; i < 256; i++)
+		classes[i] = builder->classes[builder->folds ? i :
+									  builder->byte_table[i]];
+}
+
+static acdat_status
+write_all_entries(writer *w)
+{
 	const acdat_image_header *h = w->h;
 	uint32_t	entry = 0;
 	uint32_t	i;
 
-	memcpy(w->image + h->class_offset, builder->classes,
-		   sizeof(builder->classes));
-	if (h->case_insensitive == ACDAT_CASE_ASCII && !builder->folds)
-	{
-		uint16_t   *classes = (uint16_t *) (void *) (w->image + h->class_offset);
-
-		for (i = 0; i < 256; i++)
-			classes[i] = builder->classes[builder->byte_table[i]];
-	}
-	memcpy(w->image + h->state_offset, builder->states,
-		   (size_t) h->slots * sizeof(acdat_state));
 	for (i = 0; i < h->nodes; i++)
 	{
+		const build_node *n = &w->builder->nodes[i];
+
 		if (h->node_first != 0)
 			u32_section(w, h->node_first)[i] = entry;
 		entry = write_entries(w, i, entry);
+		if (write_work(w, (n->end - n->first) * sizeof(build_pattern)))
+			return ACDAT_CANCELLED;
 	}
 	if (h->node_first != 0)
 		u32_section(w, h->node_first)[h->nodes] = entry;
+	return ACDAT_OK;
+}
+
+static acdat_status
+write_sections(writer *w)
+{
+	const acdat_builder *builder = w->builder;
+	const acdat_image_header *h = w->h;
+	acdat_status status = ACDAT_OK;
+
+	write_classes(w);
 	if (h->filter != 0)
-		build_fill_filter(builder,
-						  (uint64_t *) (void *) (w->image + h->filter));
-	if (h->strings_len > 0)
-		memcpy(w->image + h->strings, builder->strings,
-			   (size_t) h->strings_len);
-	if (h->ignore_count > 0)
-		memcpy(w->image + h->ignore_chars, builder->ignore_chars,
-			   h->ignore_count * sizeof(uint32_t));
-	if (h->ignore_len > 0)
-		memcpy(w->image + h->ignore_bytes, builder->options.ignore,
-			   h->ignore_len);
+		status = build_fill_filter(builder, (uint64_t *) (void *)
+								   (w->image + h->filter));
+	if (status == ACDAT_OK)
+		status = write_bytes(w, h->state_offset, builder->states,
+							 (size_t) h->slots * sizeof(acdat_state));
+	if (status == ACDAT_OK)
+		status = write_all_entries(w);
+	if (status == ACDAT_OK)
+		status = write_nodes(w);
+	if (status == ACDAT_OK)
+		status = write_choices(w);
+	if (status == ACDAT_OK && h->strings_len > 0)
+		status = write_bytes(w, h->strings, builder->strings,
+							 (size_t) h->strings_len);
+	if (status == ACDAT_OK && h->ignore_count > 0)
+		status = write_bytes(w, h->ignore_chars, builder->ignore_chars,
+							 h->ignore_count * sizeof(uint32_t));
+	if (status == ACDAT_OK && h->ignore_len > 0)
+		status = write_bytes(w, h->ignore_bytes, builder->options.ignore,
+							 h->ignore_len);
+	return status;
 }
 
 acdat_status
@@ -429,25 +518,30 @@ acdat_builder_write(const acdat_builder *builder, void *image)
 {
 	writer		w;
 	acdat_image_header *h = image;
+	size_t		size = (size_t) builder->header.image_size;
 	acdat_status status;
 
 	if (!builder->compiled || ((uintptr_t) image & 15) != 0)
 		return ACDAT_BAD_ARGUMENT;
-	memset(image, 0, (size_t) builder->header.image_size);
-	*h = builder->header;
 	w.builder = builder;
 	w.image = image;
 	w.h = h;
 	w.machine.header = h;
 	w.machine.image = image;
-	w.machine.size = (size_t) h->image_size;
-	w.forward = acdat_alloc(&builder->hooks, h->max_len);
+	w.machine.size = size;
+	w.work = 0;
+	w.forward = acdat_alloc(&builder->hooks, builder->header.max_len);
 	if (w.forward == NULL)
 		return ACDAT_NO_MEMORY;
-	write_sections(&w);
-	status = write_nodes(&w);
+	status = write_bytes(&w, 0, NULL, size);
+	*h = builder->header;
+	if (status == ACDAT_OK)
+		status = write_sections(&w);
 	acdat_free(&builder->hooks, w.forward);
-	acdat_image_checksum(image, (size_t) h->image_size, h->checksum);
+	if (status == ACDAT_OK &&
+		!acdat_image_checksum_ticking(image, size, &builder->hooks,
+									  h->checksum))
+		status = ACDAT_CANCELLED;
 	h->header_checksum = acdat_header_checksum(h);
 	return status;
 }

@@ -223,7 +223,12 @@ check_bases(checker *c)
 	uint32_t	i;
 
 	for (i = 0; i < c->h->slots; i++)
+	{
 		c->owner[i] = ACDAT_NONE;
+		c->depth[i] = 0;
+		if (!may_go_on(c, i))
+			return false;
+	}
 	for (i = 0; i < c->h->slots; i++)
 	{
 		uint32_t	base = c->states[i].base;
@@ -251,7 +256,6 @@ check_depths(checker *c)
 	uint32_t	states = 1;
 	uint32_t	i;
 
-	memset(c->depth, 0, (size_t) c->h->slots * sizeof(uint32_t));
 	c->depth[0] = 1;
 	for (i = 1; i < c->h->slots; i++)
 	{
@@ -462,7 +466,12 @@ check_image(checker *c)
 
 	if (!check_header(c) || !check_sections(c))
 		return false;
-	acdat_image_checksum(c->m.image, c->m.size, checksum);
+	if (!acdat_image_checksum_ticking(c->m.image, c->m.size, &c->hooks,
+									  checksum))
+	{
+		c->status = ACDAT_CANCELLED;
+		return false;
+	}
 	if (checksum[0] != c->h->checksum[0] || checksum[1] != c->h->checksum[1])
 		return fail(c, "checksum does not match");
 	c->states = acdat_states(&c->m);

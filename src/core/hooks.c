@@ -46,12 +46,32 @@ acdat_hooks_or_default(const acdat_hooks *hooks)
 	return result;
 }
 
+/* Make the capacity exactly wanted elements, > 0. */
+static bool
+resize(const acdat_hooks *hooks, void **array, size_t *capacity,
+	   size_t wanted, size_t width)
+{
+	void	   *moved;
+
+	if (wanted > SIZE_MAX / width)
+		return false;
+	if (*array == NULL)
+		moved = hooks->alloc(hooks->arg, wanted * width);
+	else
+		moved = hooks->realloc(hooks->arg, *array, *capacity * width,
+							   wanted * width);
+	if (moved == NULL)
+		return false;
+	*array = moved;
+	*capacity = wanted;
+	return true;
+}
+
 bool
 acdat_grow(const acdat_hooks *hooks, void **array, size_t *capacity,
 		   size_t count, size_t width)
 {
 	size_t		wanted = *capacity + *capacity / 2;
-	void	   *grown;
 
 	if (count <= *capacity)
 		return true;
@@ -59,18 +79,15 @@ acdat_grow(const acdat_hooks *hooks, void **array, size_t *capacity,
 		wanted = count;
 	if (wanted < 64)
 		wanted = 64;
-	if (wanted > SIZE_MAX / width)
-		return false;
-	if (*array == NULL)
-		grown = hooks->alloc(hooks->arg, wanted * width);
-	else
-		grown = hooks->realloc(hooks->arg, *array, *capacity * width,
-							   wanted * width);
-	if (grown == NULL)
-		return false;
-	*array = grown;
-	*capacity = wanted;
-	return true;
+	return resize(hooks, array, capacity, wanted, width);
+}
+
+void
+acdat_trim(const acdat_hooks *hooks, void **array, size_t *capacity,
+		   size_t count, size_t width)
+{
+	if (count > 0 && count < *capacity)
+		(void) resize(hooks, array, capacity, count, width);
 }
 
 const char *

@@ -39,4 +39,8 @@ acdat_tick(const acdat_hooks *hooks)
 extern bool acdat_grow(const acdat_hooks *hooks, void **array,
 					   size_t *capacity, size_t count, size_t width);
 
+/* Give back what *array has room for beyond count elements, if possible. */
+extern void acdat_trim(const acdat_hooks *hooks, void **array,
+					   size_t *capacity, size_t count, size_t width);
+
 #endif							/* ACDAT_HOOKS_H */

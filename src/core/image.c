@@ -7,26 +7,52 @@
  */
 #include "src/core/image.h"
 
+#include "src/core/hooks.h"
+
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-void
-acdat_image_checksum(const void *image, size_t size, uint64_t checksum[2])
+/* Bytes between two ticks; a few microseconds. */
+#define CHECKSUM_CHUNK ACDAT_TICK_BYTES
+
+bool
+acdat_image_checksum_ticking(const void *image, size_t size,
+							 const acdat_hooks *hooks, uint64_t checksum[2])
 {
+	const unsigned char *bytes = image;
+	size_t		done = sizeof(acdat_image_header);
 	acdat_image_header h;
 	XXH128_hash_t hash;
-	XXH64_hash_t seed;
+	XXH3_state_t state;
 
 	memcpy(&h, image, sizeof(h));
 	h.checksum[0] = h.checksum[1] = 0;
 	h.header_checksum = 0;
-	seed = XXH3_64bits(&h, sizeof(h));
-	hash = XXH3_128bits_withSeed((const char *) image + sizeof(h),
-								 size - sizeof(h), seed);
+	XXH3_INITSTATE(&state);
+	(void) XXH3_128bits_reset_withSeed(&state, XXH3_64bits(&h, sizeof(h)));
+	while (done < size)
+	{
+		size_t		n = size - done;
+
+		if (n > CHECKSUM_CHUNK)
+			n = CHECKSUM_CHUNK;
+		(void) XXH3_128bits_update(&state, bytes + done, n);
+		done += n;
+		if (hooks != NULL && acdat_tick(hooks))
+			return false;
+	}
+	hash = XXH3_128bits_digest(&state);
 	checksum[0] = hash.low64;
 	checksum[1] = hash.high64;
+	return true;
+}
+
+void
+acdat_image_checksum(const void *image, size_t size, uint64_t checksum[2])
+{
+	(void) acdat_image_checksum_ticking(image, size, NULL, checksum);
 }
 
 uint64_t

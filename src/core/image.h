@@ -209,9 +209,15 @@ acdat_entry_node(const acdat_machine *m, uint32_t entry)
 extern void acdat_image_text_options(const acdat_machine *m,
 									 acdat_text_options *options);
 
-/* Both checksums of an image, computed; the header's fields are not used. */
+/*
+ * The checksum of an image, computed; the fields for it in the header are
+ * not used.  The second form asks for ticks; false: cancelled.
+ */
 extern void acdat_image_checksum(const void *image, size_t size,
 								 uint64_t checksum[2]);
+extern bool acdat_image_checksum_ticking(const void *image, size_t size,
+										 const acdat_hooks *hooks,
+										 uint64_t checksum[2]);
 extern uint64_t acdat_header_checksum(const acdat_image_header *header);
 
 #endif							/* ACDAT_IMAGE_H */
