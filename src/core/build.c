@@ -194,8 +194,10 @@ add_string(acdat_builder *builder, const void *bytes, size_t len,
 		return ACDAT_OK;
 	if (len > MAX_STRINGS - builder->strings_len)
 		return ACDAT_TOO_LARGE;
+	/* one more, so that there is a place even for nothing but empty strings */
 	if (!acdat_grow(&builder->hooks, (void **) &builder->strings,
-					&builder->strings_capacity, builder->strings_len + len, 1))
+					&builder->strings_capacity,
+					builder->strings_len + len + 1, 1))
 		return ACDAT_NO_MEMORY;
 	string->offset = (uint32_t) builder->strings_len;
 	string->len = (uint32_t) len;
@@ -288,7 +290,7 @@ trim(acdat_builder *builder)
 	acdat_trim(hooks, (void **) &builder->arena, &builder->arena_capacity,
 			   builder->arena_len, 1);
 	acdat_trim(hooks, (void **) &builder->strings, &builder->strings_capacity,
-			   builder->strings_len, 1);
+			   builder->strings_len + 1, 1);
 	acdat_trim(hooks, (void **) &builder->pairs, &builder->pair_capacity,
 			   builder->pair_count, sizeof(build_strings));
 }
@@ -302,13 +304,13 @@ acdat_builder_compile(acdat_builder *builder, size_t *image_size)
 		return ACDAT_BAD_ARGUMENT;
 	builder->started = true;
 	trim(builder);
-	status = build_sort(builder);
+	status = acdat_build_sort(builder);
 	if (status == ACDAT_OK)
-		status = build_unite(builder);
+		status = acdat_build_unite(builder);
 	if (status == ACDAT_OK)
-		status = build_automaton(builder);
+		status = acdat_build_automaton(builder);
 	if (status == ACDAT_OK)
-		status = build_layout(builder, image_size);
+		status = acdat_build_layout(builder, image_size);
 	if (status == ACDAT_OK && builder->limits.max_image_bytes != 0 &&
 		*image_size > builder->limits.max_image_bytes)
 		status = ACDAT_TOO_LARGE;

@@ -133,17 +133,17 @@ build_tag(const acdat_builder *builder, const build_pattern *pattern)
  * Sort patterns by reversed bytes, then by id, descending priority, the
  * other attributes, and as added.
  */
-extern acdat_status build_sort(acdat_builder *builder);
+extern acdat_status acdat_build_sort(acdat_builder *builder);
 
 /*
  * Unite sorted patterns: strings are put in order, equal ones once (so that
  * they have the same offset), and of equal patterns only the first is kept.
  * Counts the states and nodes to come.
  */
-extern acdat_status build_unite(acdat_builder *builder);
+extern acdat_status acdat_build_unite(acdat_builder *builder);
 
 /* The automaton and the nodes. */
-extern acdat_status build_automaton(acdat_builder *builder);
+extern acdat_status acdat_build_automaton(acdat_builder *builder);
 
 static inline uint32_t
 build_node_len(const acdat_builder *builder, uint32_t node)
@@ -160,18 +160,18 @@ build_node_len(const acdat_builder *builder, uint32_t node)
  * slots for the labels are free, and take them.  end: make unused slots
  * harmless.
  */
-extern acdat_status build_slots_begin(acdat_builder *builder);
-extern acdat_status build_place(acdat_builder *builder,
-								const uint16_t *labels, uint32_t count,
-								uint32_t *base);
-extern acdat_status build_slots_end(acdat_builder *builder);
+extern acdat_status acdat_build_slots_begin(acdat_builder *builder);
+extern acdat_status acdat_build_place(acdat_builder *builder,
+									  const uint16_t *labels, uint32_t count,
+									  uint32_t *base);
+extern acdat_status acdat_build_slots_end(acdat_builder *builder);
 
 /* Decide on a filter (in builder->header); fill its table. */
-extern void build_choose_filter(acdat_builder *builder);
-extern acdat_status build_fill_filter(const acdat_builder *builder,
-									  uint64_t *table);
+extern void acdat_build_choose_filter(acdat_builder *builder);
+extern acdat_status acdat_build_fill_filter(const acdat_builder *builder,
+											uint64_t *table);
 
 /* Fill builder->header and return the image size. */
-extern acdat_status build_layout(acdat_builder *builder, size_t *size);
+extern acdat_status acdat_build_layout(acdat_builder *builder, size_t *size);
 
 #endif							/* ACDAT_BUILD_H */

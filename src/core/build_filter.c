@@ -80,7 +80,7 @@ choose_full(acdat_image_header *h)
 }
 
 void
-build_choose_filter(acdat_builder *builder)
+acdat_build_choose_filter(acdat_builder *builder)
 {
 	acdat_image_header *h = &builder->header;
 	uint32_t	log2_words = ACDAT_FILTER_MIN_LOG2_WORDS;
@@ -160,7 +160,7 @@ enter_split(const acdat_builder *builder, const build_pattern *p,
 }
 
 acdat_status
-build_fill_filter(const acdat_builder *builder, uint64_t *table)
+acdat_build_fill_filter(const acdat_builder *builder, uint64_t *table)
 {
 	const acdat_image_header *h = &builder->header;
 	uint32_t	i;

@@ -106,7 +106,7 @@ add_block(acdat_builder *builder)
 }
 
 acdat_status
-build_slots_begin(acdat_builder *builder)
+acdat_build_slots_begin(acdat_builder *builder)
 {
 	size_t		expected = builder->expected_states +
 		builder->expected_states / 64 + 2 * builder->block;
@@ -183,8 +183,8 @@ find_wide(const acdat_builder *builder, const uint16_t *labels,
 }
 
 acdat_status
-build_place(acdat_builder *builder, const uint16_t *labels, uint32_t count,
-			uint32_t *base)
+acdat_build_place(acdat_builder *builder, const uint16_t *labels,
+				  uint32_t count, uint32_t *base)
 {
 	uint32_t	i;
 
@@ -206,7 +206,7 @@ build_place(acdat_builder *builder, const uint16_t *labels, uint32_t count,
 }
 
 acdat_status
-build_slots_end(acdat_builder *builder)
+acdat_build_slots_end(acdat_builder *builder)
 {
 	size_t		i;
 

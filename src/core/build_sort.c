@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * build_sort.c
+ * acdat_build_sort.c
  *	  Sorting patterns by their reversed bytes, and uniting equal ones.
  *
  * What patterns are sorted by is seen as a sequence of 64-bit words: first
@@ -290,7 +290,7 @@ move_patterns(acdat_builder *builder, sort_record *records)
 }
 
 acdat_status
-build_sort(acdat_builder *builder)
+acdat_build_sort(acdat_builder *builder)
 {
 	sort_run	whole = {0, 0, 0, PHASE_BYTES, false};
 	sorter		s;
@@ -320,8 +320,8 @@ same_string(const acdat_builder *builder, const acdat_string *a,
 	if (a == NULL || a->len == ACDAT_NONE)
 		return b == NULL || b->len == ACDAT_NONE;
 	return b != NULL && a->len == b->len &&
-		(a->len == 0 || memcmp(builder->strings + a->offset,
-							   builder->strings + b->offset, a->len) == 0);
+		memcmp(builder->strings + a->offset, builder->strings + b->offset,
+			   a->len) == 0;
 }
 
 /* Are two patterns with the same bytes equal in every attribute? */
@@ -396,7 +396,7 @@ unite(acdat_builder *builder, unsigned char *arena)
 }
 
 acdat_status
-build_unite(acdat_builder *builder)
+acdat_build_unite(acdat_builder *builder)
 {
 	unsigned char *arena = acdat_alloc(&builder->hooks, builder->arena_len);
 	acdat_status status;

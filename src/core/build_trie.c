@@ -168,7 +168,7 @@ expand(acdat_builder *builder, item it, uint32_t depth, level *next)
 	}
 	if (count == 0)
 		return ACDAT_OK;
-	status = build_place(builder, labels, count, &base);
+	status = acdat_build_place(builder, labels, count, &base);
 	if (status != ACDAT_OK)
 		return status;
 	builder->states[it.state].base = base;
@@ -212,7 +212,7 @@ build_levels(acdat_builder *builder, level *current, level *next)
 }
 
 acdat_status
-build_automaton(acdat_builder *builder)
+acdat_build_automaton(acdat_builder *builder)
 {
 	const acdat_hooks *hooks = &builder->hooks;
 	level		current = {NULL, 0};
@@ -220,7 +220,7 @@ build_automaton(acdat_builder *builder)
 	acdat_status status = assign_classes(builder);
 
 	if (status == ACDAT_OK)
-		status = build_slots_begin(builder);
+		status = acdat_build_slots_begin(builder);
 	if (status != ACDAT_OK)
 		return status;
 	builder->nodes = acdat_alloc(hooks, builder->expected_nodes *
@@ -235,5 +235,5 @@ build_automaton(acdat_builder *builder)
 		status = build_levels(builder, &current, &next);
 	acdat_free(hooks, current.items);
 	acdat_free(hooks, next.items);
-	return status == ACDAT_OK ? build_slots_end(builder) : status;
+	return status == ACDAT_OK ? acdat_build_slots_end(builder) : status;
 }

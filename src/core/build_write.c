@@ -164,7 +164,7 @@ place_section(uint64_t *end, bool wanted, uint64_t count, uint64_t width)
 }
 
 acdat_status
-build_layout(acdat_builder *builder, size_t *size)
+acdat_build_layout(acdat_builder *builder, size_t *size)
 {
 	acdat_image_header *h = &builder->header;
 	uint64_t	end = ALIGN8(sizeof(acdat_image_header));
@@ -178,7 +178,7 @@ build_layout(acdat_builder *builder, size_t *size)
 		status = find_max_chain(builder, h);
 	if (status != ACDAT_OK)
 		return status;
-	build_choose_filter(builder);
+	acdat_build_choose_filter(builder);
 	h->strings_len = builder->strings_len;
 	h->class_offset = place_section(&end, true, 256, sizeof(uint16_t));
 	h->state_offset = place_section(&end, true, h->slots, sizeof(acdat_state));
@@ -490,7 +490,7 @@ write_sections(writer *w)
 
 	write_classes(w);
 	if (h->filter != 0)
-		status = build_fill_filter(builder, (uint64_t *) (void *)
+		status = acdat_build_fill_filter(builder, (uint64_t *) (void *)
 								   (w->image + h->filter));
 	if (status == ACDAT_OK)
 		status = write_bytes(w, h->state_offset, builder->states,

@@ -151,7 +151,7 @@ acdat_rewrite_feed(acdat_scan *scan, const void *text, size_t len, bool final,
 	status = rewrite_matches(scan, matches);
 	if (status != ACDAT_END && status != ACDAT_MORE)
 		return status;
-	until = status == ACDAT_END ? scan->base + len : scan_decided(scan);
+	until = status == ACDAT_END ? scan->base + len : acdat_scan_decided(scan);
 	status = until > scan->copied ? copy_until(scan, until) : ACDAT_OK;
 	*consumed = final ? len : acdat_scan_consumed(scan);
 	return status;

@@ -155,7 +155,7 @@ acdat_scan_continue(acdat_scan *scan, const void *text, size_t len,
 }
 
 uint64_t
-scan_decided(const acdat_scan *scan)
+acdat_scan_decided(const acdat_scan *scan)
 {
 	return scan->pending ? scan->merged.start : scan->base + scan->next;
 }
@@ -231,7 +231,7 @@ next_folded(acdat_scan *scan)
 }
 
 acdat_status
-scan_next_block(acdat_scan *scan)
+acdat_scan_next_block(acdat_scan *scan)
 {
 	size_t		before = scan->next;
 	size_t		starts;
@@ -241,8 +241,8 @@ scan_next_block(acdat_scan *scan)
 	starts = scan->folds ? next_folded(scan) : next_plain(scan);
 	scan->top = 0;
 	if (starts > 0 && !(scan_filter_wanted(scan, starts) &&
-						scan_filter_window(scan, starts)))
-		scan_window(scan, starts);
+						acdat_scan_filter_window(scan, starts)))
+		acdat_scan_window(scan, starts);
 	else if (scan->next == before)
 		return ACDAT_MORE;
 	scan->block = scan->max_block;

@@ -102,23 +102,24 @@ struct acdat_scan
 };
 
 /* Read the window of the next block; ACDAT_OK, _END, _MORE or _CANCELLED. */
-extern acdat_status scan_next_block(acdat_scan *scan);
+extern acdat_status acdat_scan_next_block(acdat_scan *scan);
 
 /* Run the automaton over the window, stacking starts below starts. */
-extern void scan_window(acdat_scan *scan, size_t starts);
+extern void acdat_scan_window(acdat_scan *scan, size_t starts);
 
 /*
  * The same by way of the filter; false, with nothing stacked, if maybe is
  * said too often.
  */
-extern bool scan_filter_window(acdat_scan *scan, size_t starts);
+extern bool acdat_scan_filter_window(acdat_scan *scan, size_t starts);
 
 /*
  * Does any pattern end in the last ACDAT_TICK_BYTES or so of text, by way of
  * the filter?  If not, sets *left: no pattern ends beyond that position.
  */
-extern bool scan_filter_contains(acdat_scan *scan, const unsigned char *text,
-								 size_t len, size_t *left);
+extern bool acdat_scan_filter_contains(acdat_scan *scan,
+									   const unsigned char *text, size_t len,
+									   size_t *left);
 
 /* Is the filter worth a try on the next bytes of text? */
 static inline bool
@@ -133,7 +134,7 @@ scan_filter_wanted(acdat_scan *scan, size_t bytes)
 }
 
 /* Stream position up to which nothing reported later can reach back. */
-extern uint64_t scan_decided(const acdat_scan *scan);
+extern uint64_t acdat_scan_decided(const acdat_scan *scan);
 
 /* One step of the automaton. */
 static inline uint32_t

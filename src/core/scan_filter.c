@@ -298,8 +298,8 @@ walk_batch(const acdat_scan *scan, const unsigned char *text, size_t len,
 }
 
 bool
-scan_filter_contains(acdat_scan *scan, const unsigned char *text, size_t len,
-					 size_t *left)
+acdat_scan_filter_contains(acdat_scan *scan, const unsigned char *text,
+						   size_t len, size_t *left)
 {
 	int64_t		steps = FREE_STEPS;
 	size_t		looked = 0;		/* bytes from the end */
@@ -375,7 +375,7 @@ walk_all(acdat_scan *scan, size_t end, size_t starts, int64_t *steps)
 }
 
 bool
-scan_filter_window(acdat_scan *scan, size_t starts)
+acdat_scan_filter_window(acdat_scan *scan, size_t starts)
 {
 	size_t		ahead = starts + scan->max_len;
 	int64_t		steps;

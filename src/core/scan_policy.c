@@ -272,7 +272,7 @@ acdat_scan_next(acdat_scan *scan, acdat_match *match)
 			if (take_start(scan, match))
 				return ACDAT_OK;
 		}
-		status = scan_next_block(scan);
+		status = acdat_scan_next_block(scan);
 		if (status == ACDAT_END && scan->pending)
 		{
 			scan->pending = false;
@@ -320,7 +320,7 @@ contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 	{
 		size_t		left;
 
-		*found = scan_filter_contains(scan, text, len, &left);
+		*found = acdat_scan_filter_contains(scan, text, len, &left);
 		if (*found)
 			return ACDAT_OK;
 		filtered = (scan->filter_rest == 0);
@@ -339,7 +339,7 @@ contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 	}
 	acdat_scan_start(scan, ACDAT_LEFTMOST_LONGEST, text, len, true);
 	do
-		status = scan_next_block(scan);
+		status = acdat_scan_next_block(scan);
 	while (status == ACDAT_OK && scan->top == 0);
 	*found = (status == ACDAT_OK);
 	return status == ACDAT_END ? ACDAT_OK : status;

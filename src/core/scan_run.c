@@ -218,7 +218,7 @@ at_rest(const acdat_scan *scan, size_t starts)
 }
 
 void
-scan_window(acdat_scan *scan, size_t starts)
+acdat_scan_window(acdat_scan *scan, size_t starts)
 {
 	size_t		width = starts / LANES;
 
