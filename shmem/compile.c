@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "shmem/core_support.h"
+#include "shmem/evict.h"
 #include "shmem/jobs.h"
 #include "shmem/settings.h"
 #include "shmem/shmem_compat.h"
@@ -34,20 +35,6 @@ release_reservation(AcdatJob *job)
 	job->reserved = 0;
 }
 
-/* The entry a load job completes, or NULL if it is gone. */
-static AcdatEntry *
-find_entry(uint64 serial)
-{
-	int			i;
-
-	for (i = 0; i < acdat_registry->entries_used; i++)
-	{
-		if (acdat_registry->entries[i].serial == serial)
-			return &acdat_registry->entries[i];
-	}
-	return NULL;
-}
-
 /*
  * End a job in state DONE or FAILED and tell whoever waits.  Frees the slot
  * if nobody does.
@@ -61,11 +48,13 @@ finish_job(AcdatJob *job, AcdatJobState state)
 	release_reservation(job);
 	if (state == ACDAT_JOB_FAILED && job->complete_serial != 0)
 	{
-		AcdatEntry *entry = find_entry(job->complete_serial);
+		AcdatEntry *entry = acdat_entry_by_serial(job->complete_serial);
 
 		if (entry != NULL)
 		{
-			entry->load = ACDAT_FAILED;
+			entry->load = job->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED ?
+				ACDAT_EVICTED : ACDAT_FAILED;
+			entry->wanted = false;
 			entry->sqlerrcode = job->sqlerrcode;
 			strlcpy(entry->error, job->message, ACDAT_ERROR_BYTES);
 			acdat_registry_changed();
@@ -136,30 +125,36 @@ read_pack(acdat_builder *builder, const void *pack, Size pack_len,
 	pg_atomic_write_u64(&job->patterns_done, done);
 }
 
-/* Count size against acdat_bgw.max_memory before anything is allocated. */
+/*
+ * Count size against acdat_bgw.max_memory before anything is allocated,
+ * evicting machines that were not used for the longest time if need be.  A
+ * load that nobody waits for evicts nothing: it would only push out what is
+ * used.
+ */
 static void
 reserve_memory(AcdatJob *job, Size size)
 {
-	Size		limit = (Size) acdat_guc_max_memory * 1024 * 1024;
+	bool		may_evict = true;
 	Size		used;
-	bool		fits;
 
-	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
-	used = acdat_registry->memory_used + acdat_registry->memory_reserved;
-	fits = limit == 0 || (size <= limit && used <= limit - size);
-	if (fits)
+	if (job->complete_serial != 0)
 	{
-		job->reserved = size;
-		acdat_registry->memory_reserved += size;
+		AcdatEntry *entry;
+
+		LWLockAcquire(acdat_registry->lock, LW_SHARED);
+		entry = acdat_entry_by_serial(job->complete_serial);
+		may_evict = (entry != NULL && entry->wanted);
+		LWLockRelease(acdat_registry->lock);
 	}
-	LWLockRelease(acdat_registry->lock);
-	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("dictionary does not fit into the memory limit"),
-				 errdetail("The machine needs %zu bytes; %zu of %zu bytes are in use.",
-						   size, used, limit),
-				 errhint("Increase acdat_bgw.max_memory, or drop dictionaries.")));
+	if (acdat_reserve_memory(size, &job->entry.dictionary, may_evict,
+							 &job->reserved, &used))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("dictionary does not fit into the memory limit"),
+			 errdetail("The machine needs %zu bytes; %zu of %zu bytes are in use.",
+					   size, used, acdat_memory_limit()),
+			 errhint("Increase acdat_bgw.max_memory, or drop dictionaries.")));
 }
 
 /* dsm_create() with a hint where shared memory runs short. */
@@ -218,10 +213,12 @@ enter_machine(AcdatJob *job, dsm_segment *segment, Size size, int64 patterns)
 			entry = acdat_entry_insert(&job->entry);
 		}
 		else if (machine >= 0 &&
-				 (entry = find_entry(job->complete_serial)) != NULL)
+				 (entry = acdat_entry_by_serial(job->complete_serial)) != NULL)
 		{
 			entry->machine = machine;
 			entry->load = ACDAT_READY;
+			entry->wanted = false;
+			entry->error[0] = '\0';
 			entry->patterns = patterns;
 			acdat_registry->machines[machine].entries++;
 			acdat_registry_changed();

@@ -14,6 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "shmem/jobs.h"
+#include "shmem/mapping.h"
 #include "shmem/settings.h"
 #include "shmem/shmem_compat.h"
 
@@ -185,6 +186,8 @@ wait_for_job(AcdatJob *job)
 		if (ConditionVariableTimedSleep(&job->done, ACDAT_JOB_POLL_MS,
 										PG_WAIT_EXTENSION))
 		{
+			/* the job may need the room of what we still map */
+			acdat_mapping_release_retired();
 			check_launcher(job, start);
 			acdat_wake_launcher();
 		}

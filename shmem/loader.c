@@ -125,7 +125,12 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 		acdat_entry_free(entry);
 		entry = NULL;
 	}
-	if (entry == NULL)
+	if (entry != NULL && entry->load == ACDAT_EVICTED && entry->wanted)
+	{
+		entry->load = ACDAT_LOADING;
+		*result = *entry;
+	}
+	else if (entry == NULL)
 	{
 		/* A row that went back in time follows what it replaces. */
 		newest = acdat_newest_entry(MyDatabaseId, &row->id, snapshot);

@@ -52,7 +52,11 @@ release_mapping(int index)
 		dsm_detach(mapping->segment);
 	count_mapped(-1);
 	if (pg_atomic_sub_fetch_u32(&slot->mapped, 1) == 0)
+	{
+		/* the launcher frees it, and a compile job may wait for the room */
 		acdat_wake_launcher();
+		ConditionVariableBroadcast(&acdat_registry->changed);
+	}
 	if (mapping->ref.scan != NULL)
 		pfree(mapping->ref.scan);
 	pfree(mapping);
@@ -71,8 +75,8 @@ release_all(int code, Datum arg)
 }
 
 /*
- * When a transaction ends no scan runs and the snapshot is gone: the moment
- * to let go of what was retired.
+ * When a transaction ends no scan runs: the moment to let go of what was
+ * retired.
  */
 static void
 mapping_xact_callback(XactEvent event, void *arg)
@@ -203,6 +207,40 @@ acdat_mapping_complete(AcdatMapping *mapping)
 	PG_END_TRY();
 }
 
+/* Resolution of last_used. */
+#define ACDAT_USE_RESOLUTION_US 1000000
+
+/* The mapping a reference is part of. */
+static AcdatMapping *
+mapping_of(const AcdatMachineRef *ref)
+{
+	return (AcdatMapping *) (uintptr_t) ((const char *) ref -
+										 offsetof(AcdatMapping, ref));
+}
+
+void
+acdat_mapping_pin(const AcdatMachineRef *ref)
+{
+	mapping_of(ref)->pins++;
+}
+
+void
+acdat_mapping_unpin(const AcdatMachineRef *ref)
+{
+	mapping_of(ref)->pins--;
+}
+
+void
+acdat_mapping_touch(const AcdatMachineRef *ref)
+{
+	const AcdatMapping *mapping = mapping_of(ref);
+	AcdatMachineSlot *slot = &acdat_registry->machines[mapping->slot];
+	uint64		now = (uint64) GetCurrentStatementStartTimestamp();
+
+	if (now > pg_atomic_read_u64(&slot->last_used) + ACDAT_USE_RESOLUTION_US)
+		pg_atomic_write_u64(&slot->last_used, now);
+}
+
 void
 acdat_mapping_release_retired(void)
 {
@@ -223,7 +261,9 @@ acdat_mapping_release_retired(void)
 		 * may be read without the lock: at worst the next end of a
 		 * transaction sees it.
 		 */
-		if (mappings[i] != NULL &&
+		if (mappings[i] != NULL && mappings[i]->pins > 0)
+			changes_checked = 0;	/* look again when it is unpinned */
+		else if (mappings[i] != NULL &&
 			*(volatile bool *) &acdat_registry->machines[mappings[i]->slot].retired)
 			release_mapping(i);
 	}

@@ -6,10 +6,11 @@
  * Lifetimes
  *	A mapping is made at the first look-up that chooses its machine and kept
  *	for the life of the process, so that the next statement finds it; it is
- *	given back when the machine is retired, at the end of the transaction
- *	that notices (an idle process is woken for that), or at process exit.
- *	A retired machine is one no snapshot can choose, hence no running scan
- *	of this process uses it.
+ *	given back when the machine is retired, at the next look-up or end of a
+ *	transaction (an idle process is woken for that), or at process exit.
+ *	A retired machine is one that was superseded for every snapshot, or
+ *	evicted.  Who keeps a reference from one call to the next, as a
+ *	set-returning function does, must pin the mapping meanwhile.
  *
  *	Machines in operating system segments are mapped read-only for good; in
  *	the main shared memory region (min_dynamic_shared_memory) protection is
@@ -43,6 +44,7 @@ typedef struct AcdatMapping
 {
 	uint64		serial;			/* of the machine; hash key */
 	int			slot;			/* index of its machine slot */
+	int			pins;			/* references kept beyond one call */
 	dsm_segment *segment;		/* NULL until attached */
 	AcdatMachineRef ref;		/* ref.scan is NULL until complete */
 } AcdatMapping;
@@ -59,7 +61,14 @@ extern AcdatMapping *acdat_mapping_claim(int slot);
 /* Attach and open a claimed machine; raises on failure, giving it back. */
 extern void acdat_mapping_complete(AcdatMapping *mapping);
 
-/* Give back what is retired.  Never raises. */
+/* Note that a statement uses a mapped machine, for eviction. */
+extern void acdat_mapping_touch(const AcdatMachineRef *ref);
+
+/* Keep a mapping, and what ref points to, over several calls; undo. */
+extern void acdat_mapping_pin(const AcdatMachineRef *ref);
+extern void acdat_mapping_unpin(const AcdatMachineRef *ref);
+
+/* Give back what is retired and not pinned.  Never raises. */
 extern void acdat_mapping_release_retired(void);
 
 #endif							/* ACDAT_MAPPING_H */

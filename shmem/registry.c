@@ -88,7 +88,10 @@ registry_initialize(AcdatRegistry *registry)
 	pg_atomic_init_u32(&registry->review_wanted, 0);
 	ConditionVariableInit(&registry->changed);
 	for (i = 0; i < registry->max_machines; i++)
+	{
 		pg_atomic_init_u32(&registry->machines[i].mapped, 0);
+		pg_atomic_init_u64(&registry->machines[i].last_used, 0);
+	}
 	for (i = 0; i < registry->max_backends; i++)
 	{
 		pg_atomic_init_u32(&registry->backends[i].pid, 0);
@@ -165,10 +168,18 @@ acdat_entry_visible(const AcdatEntry *entry, Snapshot snapshot)
 		if (XidInMVCCSnapshot(entry->xid, snapshot))
 			return false;
 	}
-	else if (entry->xid_state == ACDAT_XID_OPEN &&
-			 TransactionIdIsInProgress(entry->xid))
-		return false;
+	else
+		return acdat_entry_committed(entry);
 	return entry->xid_state == ACDAT_XID_COMMITTED ||
+		TransactionIdDidCommit(entry->xid);
+}
+
+bool
+acdat_entry_committed(const AcdatEntry *entry)
+{
+	if (entry->xid_state != ACDAT_XID_OPEN)
+		return true;
+	return !TransactionIdIsInProgress(entry->xid) &&
 		TransactionIdDidCommit(entry->xid);
 }
 
@@ -282,6 +293,19 @@ acdat_entry_insert(const AcdatEntry *entry)
 	return slot;
 }
 
+AcdatEntry *
+acdat_entry_by_serial(uint64 serial)
+{
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		if (acdat_registry->entries[i].serial == serial)
+			return &acdat_registry->entries[i];
+	}
+	return NULL;
+}
+
 void
 acdat_entry_free(AcdatEntry *entry)
 {
@@ -312,6 +336,7 @@ acdat_machine_insert(dsm_handle handle, Size size, const AcdatEntry *entry)
 		slot->dictionary = entry->dictionary;
 		slot->version = entry->version;
 		pg_atomic_write_u32(&slot->mapped, 0);
+		pg_atomic_write_u64(&slot->last_used, (uint64) GetCurrentTimestamp());
 		acdat_registry->memory_used += size;
 		return i;
 	}

@@ -19,7 +19,8 @@
  *	- An AcdatMachineSlot is one finished machine in a pinned DSM segment.
  *	  It is retired by the launcher when no entry names it any more, and
  *	  its segment is unpinned and the slot freed when besides that no
- *	  backend maps it (mapped = 0).
+ *	  backend maps it (mapped = 0).  When another machine needs its room it
+ *	  may be evicted: its entry lets go of it and says so.
  *	- A process that ends in any way but a crash gives its mappings back in
  *	  a before_shmem_exit callback.
  *
@@ -65,7 +66,8 @@ typedef enum AcdatLoadState
 {
 	ACDAT_LOADING,				/* a compile is queued or running */
 	ACDAT_READY,				/* machine >= 0 */
-	ACDAT_FAILED				/* error says why */
+	ACDAT_FAILED,				/* error says why */
+	ACDAT_EVICTED				/* there was no room; loaded again when wanted */
 } AcdatLoadState;
 
 /*
@@ -92,6 +94,7 @@ typedef struct AcdatEntry
 	Oid			reader;			/* InvalidOid: owner only, or missing */
 	int			encoding;		/* of the database that published it */
 	AcdatLoadState load;
+	bool		wanted;			/* a look-up waits for an evicted machine */
 	int			machine;		/* index of a machine slot, or -1 */
 	int64		patterns;
 	TimestampTz since;			/* when this entry was made */
@@ -117,6 +120,12 @@ typedef struct AcdatMachineSlot
 	 * without it by the process that raised it.
 	 */
 	pg_atomic_uint32 mapped;
+
+	/*
+	 * When a statement last chose this machine, to within a second; written
+	 * without the lock by any process that maps it.
+	 */
+	pg_atomic_uint64 last_used;
 } AcdatMachineSlot;
 
 /*
@@ -206,6 +215,9 @@ extern uint32 acdat_name_hash(const char *name);
  */
 extern bool acdat_entry_visible(const AcdatEntry *entry, Snapshot snapshot);
 
+/* Is the transaction of this entry committed, as all others see it? */
+extern bool acdat_entry_committed(const AcdatEntry *entry);
+
 /*
  * The newest state of a dictionary that snapshot sees, or NULL.
  * registry->lock must be held.
@@ -228,6 +240,9 @@ extern AcdatEntry *acdat_find_by_name(Oid database, const char *name,
  * held exclusively.
  */
 extern AcdatEntry *acdat_entry_insert(const AcdatEntry *entry);
+
+/* The entry with a serial, or NULL.  registry->lock must be held. */
+extern AcdatEntry *acdat_entry_by_serial(uint64 serial);
 
 /* Free an entry.  registry->lock must be held exclusively. */
 extern void acdat_entry_free(AcdatEntry *entry);

@@ -217,9 +217,8 @@ free_entries(void)
 	pfree(keys);
 }
 
-/* Unpin the segments of retired machines that nobody maps any more. */
-static bool
-free_machines(void)
+bool
+acdat_free_machines(void)
 {
 	AcdatRegistry *registry = acdat_registry;
 	bool		mapped = false;
@@ -270,7 +269,7 @@ acdat_sweep(void)
 	bool		mapped;
 
 	free_entries();
-	mapped = free_machines();
+	mapped = acdat_free_machines();
 	if (mapped)
 		acdat_wake_mappers();
 	return open || mapped;

@@ -18,6 +18,12 @@
  */
 extern bool acdat_sweep(void);
 
+/*
+ * Unpin the segments of retired machines that nobody maps any more; true if
+ * some are still mapped.  Any process may call it.
+ */
+extern bool acdat_free_machines(void);
+
 /* Remove everything that belongs to a database that is gone. */
 extern void acdat_purge_database(Oid database);
 

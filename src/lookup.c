@@ -34,6 +34,7 @@ typedef enum LookupOutcome
 	LOOKUP_FOUND,
 	LOOKUP_LOADING,				/* a compile is under way */
 	LOOKUP_FAILED,				/* the last compile failed */
+	LOOKUP_EVICTED,				/* its machine had to make room */
 	LOOKUP_MISSING,
 	LOOKUP_DENIED
 } LookupOutcome;
@@ -200,7 +201,8 @@ look_once(const char *name, Snapshot snapshot, LookupResult *result)
 			if (entry->load == ACDAT_READY && serial != 0)
 				result->mapping = acdat_mapping_claim(entry->machine);
 			outcome = entry->load == ACDAT_READY ? LOOKUP_FOUND :
-				entry->load == ACDAT_LOADING ? LOOKUP_LOADING : LOOKUP_FAILED;
+				entry->load == ACDAT_LOADING ? LOOKUP_LOADING :
+				entry->load == ACDAT_EVICTED ? LOOKUP_EVICTED : LOOKUP_FAILED;
 		}
 		LWLockRelease(acdat_registry->lock);
 		if (entry == NULL || serial != 0)
@@ -247,6 +249,23 @@ all_loaded(const char *name, Snapshot snapshot, uint64 *requested)
 	return true;
 }
 
+/* Ask for an evicted machine to be loaded again. */
+static void
+want_machine(const AcdatEntry *seen)
+{
+	AcdatEntry *entry;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	entry = acdat_entry_by_serial(seen->serial);
+	if (entry != NULL && entry->load == ACDAT_EVICTED)
+	{
+		entry->wanted = true;
+		entry->error[0] = '\0';
+	}
+	LWLockRelease(acdat_registry->lock);
+	(void) acdat_request_load(seen->database);
+}
+
 static void
 raise_outcome(LookupOutcome outcome, const char *name,
 			  const LookupResult *result)
@@ -284,6 +303,7 @@ look_until_found(const char *name, Snapshot snapshot, LookupResult *result)
 {
 	TimestampTz deadline = 0;
 	uint64		requested = 0;
+	bool		wanted = false;
 	LookupOutcome outcome;
 
 	outcome = look_once(name, snapshot, result);
@@ -304,6 +324,19 @@ look_until_found(const char *name, Snapshot snapshot, LookupResult *result)
 			outcome == LOOKUP_FAILED ||
 			(outcome == LOOKUP_MISSING && complete))
 			break;
+		if (outcome == LOOKUP_EVICTED && !wanted)
+		{
+			want_machine(&result->entry);
+			wanted = true;
+		}
+		else if (outcome == LOOKUP_EVICTED && result->entry.error[0] != '\0')
+		{
+			outcome = LOOKUP_FAILED;
+			break;
+		}
+
+		/* What is waited for may need the room of what we still map. */
+		acdat_mapping_release_retired();
 		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
 		if (left <= 0)
 		{
@@ -347,6 +380,7 @@ acdat_lookup(AcdatLookupCache *cache, const char *name, Size name_len)
 	if (cache_stands(recent, snapshot, name, name_len))
 	{
 		*cache = *recent;
+		acdat_mapping_touch(cache->ref);
 		return cache->ref;
 	}
 
@@ -369,5 +403,6 @@ acdat_lookup(AcdatLookupCache *cache, const char *name, Size name_len)
 			   result.newest_xid);
 	cache->ref = &result.mapping->ref;
 	*recent = *cache;
+	acdat_mapping_touch(cache->ref);
 	return cache->ref;
 }

@@ -48,7 +48,7 @@ typedef struct MatchSite
 
 	/* the set being returned */
 	bool		active;
-	bool		pinned;			/* the private machine, against being dropped */
+	bool		pinned;			/* see pin_machine() */
 	text	   *copy;			/* of the value, when it was toasted; or NULL */
 	const AcdatMachineRef *ref;
 	const unsigned char *text;
@@ -65,14 +65,35 @@ typedef struct MatchSite
 	MemoryContextCallback forget;	/* of fn_mcxt */
 } MatchSite;
 
+/* Keep the machine of a set from going away between two calls; undo. */
+static void
+pin_machine(MatchSite *site)
+{
+	if (site->site.is_machine)
+		acdat_private_pin(&site->site.machine);
+	else
+		acdat_mapping_pin(site->ref);
+	site->pinned = true;
+}
+
+static void
+unpin_machine(MatchSite *site)
+{
+	if (!site->pinned)
+		return;
+	if (site->site.is_machine)
+		acdat_private_unpin(&site->site.machine);
+	else
+		acdat_mapping_unpin(site->ref);
+	site->pinned = false;
+}
+
 /* Let go of what was held for a set. */
 static void
 end_set(MatchSite *site)
 {
 	site->active = false;
-	if (site->pinned)
-		acdat_private_unpin(&site->site.machine);
-	site->pinned = false;
+	unpin_machine(site);
 	if (site->copy != NULL)
 		pfree(site->copy);
 	site->copy = NULL;
@@ -89,10 +110,7 @@ leave_set(Datum arg)
 static void
 forget_site(void *arg)
 {
-	MatchSite  *site = arg;
-
-	if (site->pinned)
-		acdat_private_unpin(&site->site.machine);
+	unpin_machine((MatchSite *) arg);
 }
 
 static MatchSite *
@@ -298,11 +316,7 @@ acdat_matches(PG_FUNCTION_ARGS)
 		if (!site->active)
 		{
 			site->active = true;
-			if (site->site.is_machine)
-			{
-				acdat_private_pin(&site->site.machine);
-				site->pinned = true;
-			}
+			pin_machine(site);
 			RegisterExprContextCallback(result->econtext, leave_set,
 										PointerGetDatum(site));
 		}

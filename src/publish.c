@@ -175,8 +175,10 @@ publish_content(AcdatDictionaryRow *row, AcdatContent *content)
 				  (Size) content->pack.len, &stats, &image_size);
 	if (stats.duplicates > 0)
 		ereport(NOTICE,
-				(errmsg("dictionary \"%s\" has " UINT64_FORMAT " patterns that differ from others in attributes only",
-						NameStr(row->name), stats.duplicates)));
+				(errmsg_plural("dictionary \"%s\" has " UINT64_FORMAT " pattern that differs from others in attributes only",
+							   "dictionary \"%s\" has " UINT64_FORMAT " patterns that differ from others in attributes only",
+							   (unsigned long) stats.duplicates,
+							   NameStr(row->name), stats.duplicates)));
 	return row->version;
 }
 

@@ -220,12 +220,12 @@ end_pack(AcdatContent *content)
 }
 
 static void
-null_pattern_error(int64 row)
+null_pattern_error(int64 row, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("pattern in row %lld is null", (long long) row),
-			 errhint("Add WHERE pattern IS NOT NULL to the query.")));
+			 errhint("%s", hint)));
 }
 
 static void
@@ -247,7 +247,7 @@ append_tuple(AcdatContent *content, const QueryColumn *columns,
 		present[i] = !isnull;
 	}
 	if (!present[COLUMN_PATTERN])
-		null_pattern_error(row);
+		null_pattern_error(row, "Add WHERE pattern IS NOT NULL to the query.");
 	memset(&pattern, 0, sizeof(pattern));
 	pattern.bytes = string_bytes(&columns[COLUMN_PATTERN],
 								 values[COLUMN_PATTERN], &pattern.len);
@@ -354,7 +354,7 @@ acdat_read_array(AcdatContent *content, ArrayType *array)
 		acdat_pattern pattern;
 
 		if (nulls[i])
-			null_pattern_error(i + 1);
+			null_pattern_error(i + 1, "Use array_remove(patterns, NULL).");
 		memset(&pattern, 0, sizeof(pattern));
 		pattern.bytes = VARDATA_ANY(DatumGetTextPP(values[i]));
 		pattern.len = VARSIZE_ANY_EXHDR(DatumGetTextPP(values[i]));

@@ -189,7 +189,11 @@ acdat_check_cluster_right(void)
 				 errhint("Only superusers and members of the role named by acdat_bgw.cluster_publisher may do so.")));
 }
 
-/* What stands in the way of a name: 'c'luster-wide, 'l'ocal, or 0. */
+/*
+ * What stands in the way of a name: 'c'luster-wide, 'l'ocal, or 0.  The
+ * dictionary itself does not, nor does a copy of it in a younger database,
+ * which came there with a template.
+ */
 static char
 name_conflict(const char *name, bool cluster, const pg_uuid_t *id)
 {
@@ -203,7 +207,7 @@ name_conflict(const char *name, bool cluster, const pg_uuid_t *id)
 
 		if (entry->serial == 0 || entry->dropped ||
 			strcmp(NameStr(entry->name), name) != 0 ||
-			(id != NULL && entry->database == MyDatabaseId &&
+			(id != NULL && entry->database >= MyDatabaseId &&
 			 memcmp(&entry->dictionary, id, sizeof(pg_uuid_t)) == 0) ||
 			acdat_newest_entry(entry->database, &entry->dictionary,
 							   NULL) != entry)

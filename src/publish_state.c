@@ -103,6 +103,47 @@ acdat_notify_change(PG_FUNCTION_ARGS)
 }
 
 /*
+ * All dictionaries of this database end with this transaction, if it
+ * commits.
+ */
+static void
+end_all_dictionaries(void)
+{
+	AcdatRegistry *registry = acdat_registry;
+	AcdatEntry	stamp;
+	int			used;
+	int			i;
+
+	memset(&stamp, 0, sizeof(stamp));
+	acdat_watch_transactions();
+	acdat_stamp_entry(&stamp);
+	LWLockAcquire(registry->lock, LW_EXCLUSIVE);
+	used = registry->entries_used;
+	for (i = 0; i < used; i++)
+	{
+		AcdatEntry *entry = &registry->entries[i];
+		AcdatEntry	end;
+
+		if (entry->serial == 0 || entry->dropped ||
+			entry->database != MyDatabaseId ||
+			acdat_newest_entry(MyDatabaseId, &entry->dictionary,
+							   NULL) != entry)
+			continue;
+		end = *entry;
+		end.sequence = 0;
+		end.dropped = true;
+		end.machine = -1;
+		end.xid = stamp.xid;
+		end.cid = stamp.cid;
+		end.xid_state = stamp.xid_state;
+
+		/* should there be no room, the loader ends it after the commit */
+		(void) acdat_entry_insert(&end);
+	}
+	LWLockRelease(registry->lock);
+}
+
+/*
  * DROP EXTENSION, in whatever way it comes about, ends all dictionaries of
  * the database; so does DROP DATABASE.
  */
@@ -117,7 +158,7 @@ publish_object_access(ObjectAccessType access, Oid class_id, Oid object_id,
 	if (class_id == ExtensionRelationId &&
 		object_id == get_extension_oid(ACDAT_EXTENSION_NAME, true))
 	{
-		acdat_watch_transactions();
+		end_all_dictionaries();
 		tables_changed = true;
 	}
 	else if (class_id == DatabaseRelationId)

@@ -28,11 +28,34 @@ PG_FUNCTION_INFO_V1(acdat_worker_processes);
 typedef struct RegistryCopy
 {
 	AcdatEntry *entries;
-	bool	   *newest;			/* visible to a snapshot taken now */
+	bool	   *newest;			/* what others see now */
 	int			entry_count;
 	AcdatMachineSlot *machines;
 	int			machine_count;
 } RegistryCopy;
+
+/*
+ * Is an entry the state that a snapshot of somebody else, taken now, sees?
+ * One's own uncommitted states are pending, like everybody's.
+ */
+static bool
+is_newest_committed(const AcdatEntry *entry)
+{
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+	{
+		AcdatEntry *other = &acdat_registry->entries[i];
+
+		if (other->serial != 0 && other->database == entry->database &&
+			other->sequence > entry->sequence &&
+			memcmp(&other->dictionary, &entry->dictionary,
+				   sizeof(pg_uuid_t)) == 0 &&
+			acdat_entry_committed(other))
+			return false;
+	}
+	return true;
+}
 
 static void
 copy_registry(RegistryCopy *copy)
@@ -52,9 +75,7 @@ copy_registry(RegistryCopy *copy)
 
 		if (entry->serial == 0)
 			continue;
-		copy->newest[copy->entry_count] =
-			acdat_newest_entry(entry->database, &entry->dictionary,
-							   NULL) == entry;
+		copy->newest[copy->entry_count] = is_newest_committed(entry);
 		copy->entries[copy->entry_count++] = *entry;
 	}
 	memcpy(copy->machines, registry->machines,
@@ -77,7 +98,8 @@ entry_state(const AcdatEntry *entry, bool newest)
 	if (!newest)
 		return "superseded";
 	return entry->load == ACDAT_READY ? "live" :
-		entry->load == ACDAT_LOADING ? "loading" : "failed";
+		entry->load == ACDAT_LOADING ? "loading" :
+		entry->load == ACDAT_EVICTED ? "evicted" : "failed";
 }
 
 static void
@@ -87,6 +109,31 @@ put_machine_columns(const AcdatMachineSlot *slot, Datum *values, bool *nulls)
 	values[7] = CStringGetTextDatum(psprintf("%u", slot->handle));
 	values[8] = Int32GetDatum((int32) pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &slot->mapped)));
 	nulls[6] = nulls[7] = nulls[8] = false;
+}
+
+/*
+ * Does an older database own the cluster-wide name of this entry?  Then it is
+ * a copy that came with a template, and answers nowhere.
+ */
+static bool
+is_inactive_copy(const RegistryCopy *copy, int index)
+{
+	const AcdatEntry *entry = &copy->entries[index];
+	int			i;
+
+	if (!entry->cluster || !copy->newest[index] || entry->dropped)
+		return false;
+	for (i = 0; i < copy->entry_count; i++)
+	{
+		const AcdatEntry *other = &copy->entries[i];
+
+		if (other->cluster && copy->newest[i] && !other->dropped &&
+			other->database < entry->database &&
+			acdat_entry_committed(other) &&
+			strcmp(NameStr(other->name), NameStr(entry->name)) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void
@@ -109,6 +156,12 @@ put_entry(ReturnSetInfo *result, const RegistryCopy *copy, int index)
 	nulls[9] = (entry->xid_state == ACDAT_XID_FROZEN);
 	values[10] = CStringGetTextDatum(entry->error);
 	nulls[10] = (entry->error[0] == '\0');
+	if (is_inactive_copy(copy, index))
+	{
+		values[5] = CStringGetTextDatum("inactive");
+		values[10] = CStringGetTextDatum("an older database owns the cluster-wide name");
+		nulls[10] = false;
+	}
 	values[11] = BoolGetDatum(entry->cluster);
 	values[12] = Int64GetDatum(entry->patterns);
 	values[13] = TimestampTzGetDatum(entry->since);
