@@ -132,6 +132,7 @@ check_header(checker *c)
 	const acdat_image_header *h = c->h;
 
 	if ((h->flags & ~ACDAT_IMAGE_ALL_FLAGS) != 0 ||
+		h->reserved[0] != 0 || h->reserved[1] != 0 ||
 		h->encoding > ACDAT_ENCODING_UTF8 ||
 		h->case_insensitive > ACDAT_CASE_UNICODE ||
 		h->normalize > ACDAT_NORMALIZE_NFKC ||
@@ -208,7 +209,8 @@ check_labels(checker *c)
 			state->fail >= c->h->slots ||
 			ACDAT_STATE_OUT(state) > c->h->nodes ||
 			(is_child(state) && (ACDAT_STATE_LABEL(state) == 0 ||
-								 ACDAT_STATE_LABEL(state) >= c->h->classes)))
+								 ACDAT_STATE_LABEL(state) >= c->h->classes ||
+								 (i ^ ACDAT_STATE_LABEL(state)) >= c->h->slots)))
 			return fail(c, "state out of range");
 	}
 	if (is_child(&c->states[0]) || c->states[0].fail != 0)

@@ -106,7 +106,7 @@ typedef struct acdat_image_header
 	uint32_t	filter_word;	/* bytes that choose a word */
 	uint32_t	filter_stride;
 	uint32_t	filter_log2_words;
-	uint32_t	reserved;
+	uint32_t	reserved[2];	/* zero */
 
 	uint64_t	class_offset;	/* uint16_t[256]: label of a byte */
 	uint64_t	state_offset;	/* acdat_state[slots] */
