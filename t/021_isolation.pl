@@ -215,6 +215,29 @@ foreach my $word (qw(alpha beta alpha beta))
 }
 is("@seen", 't f t f', 'a cached PL/pgSQL call site follows each publish');
 
+# Two snapshots take turns at the same call site: that of a cursor, and that of
+# each statement beside it.
+foreach my $publisher ($writer, $reader)
+{
+	my $whose = $publisher == $reader ? 'its own transaction' : 'another session';
+
+	publish_word('alpha');
+	ok(wait_for_states($node, 'd', $writer->query(
+				q{SELECT version FROM acdat.dictionaries WHERE name = 'd'}) . ':live'),
+		'nothing is left to be settled');
+	$reader->query('BEGIN');
+	$reader->query(q{DECLARE c CURSOR FOR SELECT probe('alpha') FROM generate_series(1, 100)});
+	@seen = ($reader->query('FETCH 1 FROM c'));
+	$publisher->query(q{SELECT acdat.publish('d', ARRAY['beta'])});
+	foreach my $i (1 .. 3)
+	{
+		push @seen, $reader->query(q{SELECT probe('alpha')}), $reader->query('FETCH 1 FROM c');
+	}
+	$reader->query('COMMIT');
+	is("@seen", 't f t f t f t',
+		"a call site that an older and a newer snapshot share answers each, after a publish by $whose");
+}
+
 $reader->query(q{PREPARE p AS SELECT acdat.contains('alpha', 'd')});
 @seen = ();
 foreach my $word (qw(alpha beta alpha beta))
