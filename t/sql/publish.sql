@@ -83,6 +83,8 @@ SELECT acdat.count_matches('dup', 'publish_d');
 SELECT acdat.publish('publish_d', $$
 	SELECT column1 AS pattern, column2 AS id FROM (VALUES ('dup', 1), ('dup', 2), ('single', 3), ('dup', 4)) v$$);
 SELECT acdat.match_ids('dup', 'publish_d');
+SELECT acdat.publish('publish_d', $$
+	SELECT column1 AS pattern, column2 AS tag FROM (VALUES ('dup', 'a'), ('dup', 'b')) v$$);
 SELECT acdat.publish('publish_d', ARRAY['Case', 'CASE', 'case'], case_insensitive => 'ascii');
 SELECT acdat.match_ids('cAsE', 'publish_d');
 

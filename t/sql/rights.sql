@@ -202,6 +202,11 @@ SET ROLE regress_member;
 SELECT acdat.contains('a new', 'rights');
 RESET ROLE;
 SELECT acdat.republish('rights_q');
+-- one that was open to everybody is closed with it
+SELECT acdat.set_reader('rights', 'public');
+SET ROLE regress_member;
+SELECT acdat.contains('a new', 'rights');
+RESET ROLE;
 SELECT acdat.drop_dictionary(name) FROM acdat.dictionaries WHERE name LIKE 'rights%' ORDER BY name;
 
 DROP VIEW rights_view;
