@@ -29,7 +29,7 @@ PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
 OWN_GOALS = check demo cli unit unit-programs check-core coverage fuzz bench
-asked = $(filter $(OWN_GOALS),$(MAKECMDGOALS))
+asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
 
