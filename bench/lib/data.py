@@ -42,7 +42,8 @@ def filled(size, pick, glue):
         part = pick()
         parts.append(part)
         total += len(part) + len(glue)
-    return glue.join(parts)[:size]
+    # cut, but not in the middle of a character
+    return glue.join(parts)[:size].decode('utf-8', 'ignore').encode()
 
 
 def han(rng, low, high, chars=HAN):
