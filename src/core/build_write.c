@@ -187,11 +187,11 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 	h->node_best = place_section(&end, true, h->nodes, 4);
 	h->node_first = place_section(&end, !need.one_to_one,
 								  (uint64_t) h->nodes + 1, 4);
-	h->node_longest = place_section(&end, !need.one_to_one, h->nodes, 4);
+	h->node_choice = place_section(&end, !need.one_to_one && need.priorities,
+								   h->nodes, 4);
 	h->node_allow = place_section(&end, h->allow_patterns > 0, h->nodes, 4);
 	h->node_allow_below = place_section(&end, h->allow_patterns > 0,
 										h->nodes, 4);
-	h->entry_node = place_section(&end, !need.one_to_one, h->entries, 4);
 	h->entry_id32 = place_section(&end, !need.wide_ids, h->entries, 4);
 	h->entry_id64 = place_section(&end, need.wide_ids, h->entries, 8);
 	h->entry_priority = place_section(&end, need.priorities, h->entries, 4);
@@ -289,8 +289,6 @@ write_entries(const writer *w, uint32_t node, uint32_t entry)
 
 		if (p->allow)
 			continue;
-		if (h->entry_node != 0)
-			u32_section(w, h->entry_node)[entry] = node;
 		if (h->entry_id64 != 0)
 			((int64_t *) (void *) (w->image + h->entry_id64))[entry] = p->id;
 		else
@@ -409,8 +407,8 @@ write_nodes(writer *w)
 		link[i] = valid_link(w, i, link);
 		if (h->node_allow != 0)
 			write_allow(w, i, link[i]);
-		if (h->node_longest != 0)
-			u32_section(w, h->node_longest)[i] = choose_entry(w, i);
+		if (h->node_choice != 0)
+			u32_section(w, h->node_choice)[i] = choose_entry(w, i);
 		if (write_work(w, 16 + build_node_len(builder, i)))
 			return ACDAT_CANCELLED;
 	}
@@ -429,17 +427,18 @@ write_choices(writer *w)
 
 	for (i = 0; i < h->nodes; i++)
 	{
-		uint32_t	own = acdat_node_longest(&w->machine, i);
+		uint32_t	below;
 
 		if (skip && link[i] != ACDAT_NONE &&
-			acdat_node_first(&w->machine, link[i]) ==
-			acdat_node_end(&w->machine, link[i]))
+			!acdat_node_has_entries(&w->machine, link[i]))
 			link[i] = link[link[i]];
-		best[i] = own;
-		if (link[i] != ACDAT_NONE &&
-			(own == ACDAT_NONE ||
-			 (best[link[i]] != ACDAT_NONE && preferred(w, best[link[i]], own))))
-			best[i] = best[link[i]];
+		best[i] = acdat_node_has_entries(&w->machine, i) ? i : ACDAT_NONE;
+		below = link[i] == ACDAT_NONE ? ACDAT_NONE : best[link[i]];
+		if (below != ACDAT_NONE &&
+			(best[i] == ACDAT_NONE ||
+			 preferred(w, acdat_node_choice(&w->machine, below),
+					   acdat_node_choice(&w->machine, i))))
+			best[i] = below;
 		if (write_work(w, 16))
 			return ACDAT_CANCELLED;
 	}

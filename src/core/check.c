@@ -103,8 +103,7 @@ check_sections(checker *c)
 		!check_section(c, h->node_link, h->nodes, 4, false) ||
 		!check_section(c, h->node_best, h->nodes, 4, false) ||
 		!check_section(c, h->node_first, (uint64_t) h->nodes + 1, 4, true) ||
-		!check_section(c, h->node_longest, h->nodes, 4, plain) ||
-		!check_section(c, h->entry_node, h->entries, 4, plain) ||
+		!check_section(c, h->node_choice, h->nodes, 4, true) ||
 		!check_section(c, h->node_allow, h->nodes, 4, true) ||
 		!check_section(c, h->node_allow_below, h->nodes, 4,
 					   h->node_allow == 0) ||
@@ -120,8 +119,7 @@ check_sections(checker *c)
 		return false;
 	if (!check_filter(c))
 		return false;
-	if (plain && (h->node_longest != 0 || h->entry_node != 0 ||
-				  h->node_allow != 0 || h->nodes != h->entries))
+	if (plain && (h->node_allow != 0 || h->nodes != h->entries))
 		return fail(c, "sections do not fit together");
 	return true;
 }
@@ -316,12 +314,6 @@ check_states(checker *c)
 	return true;
 }
 
-static bool
-node_has_entries(const checker *c, uint32_t node)
-{
-	return acdat_node_first(&c->m, node) < acdat_node_end(&c->m, node);
-}
-
 /* One node against those with smaller numbers. */
 static bool
 check_node(checker *c, uint32_t node, uint32_t *chain)
@@ -330,26 +322,24 @@ check_node(checker *c, uint32_t node, uint32_t *chain)
 	const acdat_image_header *h = c->h;
 	uint32_t	len = acdat_node_len(m, node);
 	uint32_t	link = acdat_node_link(m, node);
-	uint32_t	longest = acdat_node_longest(m, node);
 	uint32_t	best = acdat_u32_at(m, h->node_best, node);
-	bool		entries = node_has_entries(c, node);
+	bool		entries = acdat_node_has_entries(m, node);
 
 	if (len == 0 || len > h->max_len)
 		return fail(c, "length of a pattern is wrong");
 	if (link != ACDAT_NONE &&
 		(link >= node || acdat_node_len(m, link) >= len ||
 		 ((h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0 &&
-		  !node_has_entries(c, link))))
+		  !acdat_node_has_entries(m, link))))
 		return fail(c, "link to a shorter pattern is wrong");
 	if (!entries && h->node_allow == 0)
 		return fail(c, "node without patterns");
-	if (entries ? (longest < acdat_node_first(m, node) ||
-				   longest >= acdat_node_end(m, node)) : longest != ACDAT_NONE)
+	if (entries && (acdat_node_choice(m, node) < acdat_node_first(m, node) ||
+					acdat_node_choice(m, node) >= acdat_node_end(m, node)))
 		return fail(c, "choice of a node is wrong");
-	if (best != longest &&
-		(link == ACDAT_NONE || best != acdat_u32_at(m, h->node_best, link)))
-		return fail(c, "choice of a chain is wrong");
-	if (entries && best == ACDAT_NONE)
+	if (best == node ? !entries :
+		best == ACDAT_NONE ? entries :
+		link == ACDAT_NONE || best != acdat_u32_at(m, h->node_best, link))
 		return fail(c, "choice of a chain is wrong");
 	if (h->node_allow != 0 &&
 		(acdat_u32_at(m, h->node_allow, node) > len ||
@@ -423,13 +413,8 @@ check_entries(checker *c)
 
 	for (i = 0; i < c->h->entries; i++)
 	{
-		uint32_t	node = acdat_entry_node(&c->m, i);
-
 		if (!may_go_on(c, i))
 			return false;
-		if (node >= c->h->nodes || i < acdat_node_first(&c->m, node) ||
-			i >= acdat_node_end(&c->m, node))
-			return fail(c, "pattern of a node is wrong");
 		if (!check_string(c, c->h->entry_replacement, i) ||
 			!check_string(c, c->h->entry_tag, i))
 			return false;

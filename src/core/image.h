@@ -113,14 +113,13 @@ typedef struct acdat_image_header
 	uint64_t	node_len;		/* uint32_t[nodes] */
 	uint64_t	node_link;		/* uint32_t[nodes]: next shorter node */
 	uint64_t	node_first;		/* uint32_t[nodes + 1]: first_entry */
-	uint64_t	node_longest;	/* uint32_t[nodes]: choice of leftmost_longest
-								 * among the entries of the node */
-	uint64_t	node_best;		/* uint32_t[nodes]: choice of leftmost_first
-								 * among this node and those it links to */
+	uint64_t	node_choice;	/* uint32_t[nodes]: the preferred entry of the
+								 * node, by priority and then by id */
+	uint64_t	node_best;		/* uint32_t[nodes]: the node with the preferred
+								 * entry among this and those it links to */
 	uint64_t	node_allow;		/* uint32_t[nodes]: longest allow pattern among
 								 * this node and shorter ones, 0 = none */
 	uint64_t	node_allow_below;	/* the same without this node */
-	uint64_t	entry_node;		/* uint32_t[entries] */
 	uint64_t	entry_id32;		/* int32_t[entries] or else */
 	uint64_t	entry_id64;		/* int64_t[entries] */
 	uint64_t	entry_priority; /* int32_t[entries] */
@@ -134,9 +133,11 @@ typedef struct acdat_image_header
 } acdat_image_header;
 
 /*
- * node_first, node_longest and entry_node are left out when every node has
- * exactly one entry, which then has the node's number.  With allow patterns
- * a node may have no entry; links lead to nodes that have one.
+ * node_first is left out when every node has exactly one entry, which then
+ * has the node's number.  The entries of a node are ordered by id; node_choice
+ * is left out when all have the same priority, for then it is the first one.
+ * With allow patterns a node may have no entry; links lead to nodes that have
+ * one.
  */
 
 /* Sections as typed pointers; NULL when left out. */
@@ -191,18 +192,19 @@ acdat_node_end(const acdat_machine *m, uint32_t node)
 		acdat_u32_at(m, m->header->node_first, node + 1);
 }
 
+/* The preferred entry of a node that has any. */
 static inline uint32_t
-acdat_node_longest(const acdat_machine *m, uint32_t node)
+acdat_node_choice(const acdat_machine *m, uint32_t node)
 {
-	return m->header->node_longest == 0 ? node :
-		acdat_u32_at(m, m->header->node_longest, node);
+	return m->header->node_choice == 0 ? acdat_node_first(m, node) :
+		acdat_u32_at(m, m->header->node_choice, node);
 }
 
-static inline uint32_t
-acdat_entry_node(const acdat_machine *m, uint32_t entry)
+static inline bool
+acdat_node_has_entries(const acdat_machine *m, uint32_t node)
 {
-	return m->header->entry_node == 0 ? entry :
-		acdat_u32_at(m, m->header->entry_node, entry);
+	return m->header->node_first == 0 ||
+		acdat_node_first(m, node) < acdat_node_end(m, node);
 }
 
 /* The options texts are folded with, from the image. */

@@ -60,13 +60,6 @@ valid_end(const acdat_scan *scan, size_t end)
 	return unit_begins(scan, end) && at_boundary(scan, text_end(scan, end));
 }
 
-static inline bool
-has_entries(const acdat_scan *scan, uint32_t node)
-{
-	return scan->m.header->node_first == 0 ||
-		acdat_node_first(&scan->m, node) < acdat_node_end(&scan->m, node);
-}
-
 /* The next shorter node that counts at this start. */
 static uint32_t
 next_node(const acdat_scan *scan, size_t pos, uint32_t node)
@@ -75,7 +68,7 @@ next_node(const acdat_scan *scan, size_t pos, uint32_t node)
 	if (scan->is_static)
 		return node;
 	while (node != ACDAT_NONE &&
-		   (!has_entries(scan, node) ||
+		   (!acdat_node_has_entries(&scan->m, node) ||
 			!valid_end(scan, pos + scan->node_len[node])))
 		node = scan->node_link[node];
 	return node;
@@ -85,7 +78,7 @@ next_node(const acdat_scan *scan, size_t pos, uint32_t node)
 static uint32_t
 first_node(const acdat_scan *scan, size_t pos, uint32_t node)
 {
-	if ((!scan->allows || has_entries(scan, node)) &&
+	if ((!scan->allows || acdat_node_has_entries(&scan->m, node)) &&
 		valid_end(scan, pos + scan->node_len[node]))
 		return node;
 	return next_node(scan, pos, node);
@@ -132,24 +125,28 @@ preferred(const acdat_machine *m, uint32_t a, uint32_t b)
 }
 
 /*
- * leftmost_first: the preferred entry of the chain among those not excepted.
- * node itself is valid and not excepted.
+ * leftmost_first: the node with the preferred entry of the chain among those
+ * not excepted.  node itself is valid and not excepted.  Where the choice
+ * prepared for the whole chain is excepted, the chain has to be followed.
  */
 static uint32_t
 choose_first(const acdat_scan *scan, size_t pos, uint32_t node)
 {
-	uint32_t	choice = ACDAT_NONE;
+	uint32_t	choice;
 
-	if (scan->is_static &&
-		(!scan->allows || scan->allow_until <= scan->base + text_pos(scan, pos)))
-		return acdat_u32_at(&scan->m, scan->m.header->node_best, node);
-	for (; node != ACDAT_NONE && match_end(scan, pos, node) > scan->allow_until;
-		 node = next_node(scan, pos, node))
+	if (scan->is_static)
 	{
-		uint32_t	entry = acdat_node_longest(&scan->m, node);
-
-		if (choice == ACDAT_NONE || preferred(&scan->m, entry, choice))
-			choice = entry;
+		choice = acdat_u32_at(&scan->m, scan->m.header->node_best, node);
+		if (!scan->allows || match_end(scan, pos, choice) > scan->allow_until)
+			return choice;
+	}
+	choice = node;
+	while ((node = next_node(scan, pos, node)) != ACDAT_NONE &&
+		   match_end(scan, pos, node) > scan->allow_until)
+	{
+		if (preferred(&scan->m, acdat_node_choice(&scan->m, node),
+					  acdat_node_choice(&scan->m, choice)))
+			choice = node;
 	}
 	return choice;
 }
@@ -241,15 +238,15 @@ take_start(acdat_scan *scan, acdat_match *match)
 			collect_chain(scan, start.pos, node);
 			return next_overlapping(scan, match);
 		case ACDAT_MERGED:
-			found.pattern = acdat_node_longest(&scan->m, node);
+			found.pattern = acdat_node_choice(&scan->m, node);
 			return merge(scan, &found, match);
 		case ACDAT_LEFTMOST_FIRST:
-			found.pattern = choose_first(scan, start.pos, node);
-			found.end = match_end(scan, start.pos,
-								  acdat_entry_node(&scan->m, found.pattern));
+			node = choose_first(scan, start.pos, node);
+			found.pattern = acdat_node_choice(&scan->m, node);
+			found.end = match_end(scan, start.pos, node);
 			break;
 		case ACDAT_LEFTMOST_LONGEST:
-			found.pattern = acdat_node_longest(&scan->m, node);
+			found.pattern = acdat_node_choice(&scan->m, node);
 			break;
 	}
 	scan->next_allowed = found.end;
