@@ -163,11 +163,49 @@ sub image_in
 	  && substr(slurp_file(segment_file($segment)), 0, 8) eq 'ACDATIMG';
 }
 
+# ---- While compiling ----
+
+# Either end of a publish dies in the middle of it.
+my $patterns = q{SELECT md5(i::text) AS pattern FROM generate_series(1, 80000) i};
+$session = session($node, 'postgres');
+my $publisher = session($node, 'postgres');
+
+# Begin a large publish; returns the process that compiles it.
+sub compiler_pid
+{
+	my $pid = '';
+
+	$publisher->send_query("SELECT acdat.publish('d', \$q\$$patterns\$q\$)");
+	poll_until(sub { $pid = $session->query(q{SELECT pid FROM acdat.worker
+			WHERE kind = 'compiler' AND state = 'compiling'}) })
+	  or die 'nothing is being compiled';
+	return $pid;
+}
+
+$segments = cluster_segments($node);
+my $compiler = compiler_pid();
+answer_is($session, 'd', \@words, 'beta', 'while a version compiles the old one serves');
+$session->query("SELECT pg_terminate_backend($compiler)");
+like(($publisher->result)[1], qr/ERROR:  .*terminated/,
+	'a publish fails when the process that compiles for it is terminated');
+answer_is($publisher, 'd', \@words, 'beta', 'the publisher can go on');
+ok(wait_for_states($node, 'd', '1:live 2:live'), 'that leaves nothing in the registry');
+ok(wait_for_segments($node, $segments), 'nor in shared memory');
+
+compiler_pid();
+$session->query('SELECT pg_terminate_backend(' . $publisher->pid . ')');
+ok($node->poll_query_until('postgres',
+		q{SELECT count(*) = 0 FROM acdat.worker WHERE kind = 'compiler'}),
+	'the compilation stops when the publisher is terminated');
+ok(wait_for_states($node, 'd', '1:live 2:live'), 'which leaves nothing in the registry either');
+ok(wait_for_segments($node, $segments), 'nor in shared memory');
+answer_is($session, 'd', \@words, 'beta', 'and the old version serves');
+$_->quit foreach ($session, $publisher);
+
 # ---- While loading ----
 
 # A statement that cannot wait says so; it does not say that the dictionary
 # does not exist, nor that nothing matches.
-my $patterns = q{SELECT md5(i::text) AS pattern FROM generate_series(1, 150000) i};
 publish($node, 'postgres', 'large', $patterns);
 $node->restart;
 my ($answer, $error);

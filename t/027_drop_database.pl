@@ -142,6 +142,21 @@ like($inside->error(q{SELECT acdat.contains('x', 'd')}), qr/ERROR:  42704:/,
 	'created again the extension has no dictionaries');
 is($inside->query(q{SELECT acdat.publish('d', ARRAY['delta'])}), 1, 'and versions begin anew');
 answer_is($inside, 'd', \@words, 'delta', 'with new content');
+$inside->query(q{BEGIN; DROP EXTENSION acdat_bgw CASCADE; CREATE EXTENSION acdat_bgw});
+$inside->query(q{SELECT acdat.publish('d', ARRAY['alpha'])});
+answer_is($inside, 'd', \@words, 'alpha', 'dropped, created and published in one transaction it answers');
+$inside->query('COMMIT');
+answer_is($inside, 'd', \@words, 'alpha', 'also after that transaction');
+ok($node->poll_query_until('postgres',
+		q{SELECT string_agg(state, ' ') = 'live' FROM acdat.generations WHERE database = 'without'}),
+	'one state of it stays known');
+answer_is($inside, 'd', \@words, 'alpha', 'and answers when the tables have been looked at again');
+$inside->query(q{BEGIN; SAVEPOINT s; DROP EXTENSION acdat_bgw CASCADE; ROLLBACK TO s});
+answer_is($inside, 'd', \@words, 'alpha', 'ROLLBACK TO SAVEPOINT undoes DROP EXTENSION, too');
+$inside->query(q{DROP EXTENSION acdat_bgw CASCADE; CREATE EXTENSION acdat_bgw; COMMIT});
+is($inside->query(q{SELECT acdat.publish('d', ARRAY['beta'])}), 1,
+	'right after a COMMIT of both the name is free');
+answer_is($inside, 'd', \@words, 'beta', 'and answers');
 $inside->query('DROP SCHEMA acdat CASCADE');
 ok($node->poll_query_until('postgres',
 		q{SELECT count(*) = 0 FROM acdat.generations WHERE database = 'without'}),
@@ -160,6 +175,15 @@ is(publish($node, 'copy', 'd', ['delta']), 2, 'and can be published there');
 is(sql($node, 'copy', answer('d', @words)), 'delta', 'for the copy');
 is(sql($node, 'model', answer('d', @words)), 'beta', 'not for the original');
 is(sql($node, 'copy', answer('rule', @words)), 'gamma', 'the cluster-wide one answers in the copy');
+like(sql_error($node, 'copy', q{SELECT acdat.publish('rule', ARRAY['delta'])}),
+	qr/ERROR:  42710: cluster-wide dictionary "rule" already exists/,
+	'which cannot publish it while the original lives');
+like(sql($node, 'postgres', q{SELECT state || ': ' || error FROM acdat.generations
+		WHERE database = 'copy' AND dictionary = 'rule'}),
+	qr/^inactive: an older database owns the cluster-wide name$/, 'the view shows that it is inactive there, and why');
+is(publish($node, 'model', 'rule', ['alpha']), 2, 'the original goes on publishing it');
+is(sql($node, 'copy', answer('rule', @words)), 'alpha', 'and is the one that counts in the copy');
+is(sql($node, 'postgres', answer('rule', @words)), 'alpha', 'and elsewhere');
 dropped_at_once('model', 'the original can be dropped');
 is(sql($node, 'copy', answer('d', @words)), 'delta', 'the copy has its own dictionary');
 ok($node->poll_query_until('postgres', answer('rule', @words), 'gamma'),
