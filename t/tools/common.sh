@@ -1,6 +1,9 @@
 # Shared by the scripts beside this file; they run at the root of the tree.
 # shellcheck shell=bash
 
+# A make that runs these has no say in how those below run.
+unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
+
 say()
 {
 	echo "# $*"
@@ -107,6 +110,22 @@ need_packages()
 		install_packages "${missing[@]}"
 		find_postgres || die "no PostgreSQL server with headers found"
 	fi
+}
+
+# want_packages PACKAGE...: installed by root if they can be had; a test that
+# needs one that is missing is skipped and says so.
+want_packages()
+{
+	local package
+	local missing=()
+
+	[ "$(id -u)" = 0 ] && command -v dpkg-query >/dev/null || return 0
+	for package in "$@"
+	do
+		installed "$package" || missing+=("$package")
+	done
+	[ ${#missing[@]} -eq 0 ] || (install_packages "${missing[@]}") ||
+		say "going on without: ${missing[*]}"
 }
 
 # private_postgres FOLDER: a copy of the PostgreSQL of PG_CONFIG, which finds
