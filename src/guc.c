@@ -40,7 +40,7 @@ define_server_gucs(bool preloading)
 								PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("acdat_bgw.max_memory",
 							"Sets the most shared memory that compiled dictionaries may take.",
-							"0 means no limit. Lowering it below what is in use keeps what is loaded and refuses more.",
+							"When it is reached, dictionaries not used for the longest time are unloaded, and loaded again when they are used. 0 means no limit.",
 							&acdat_guc_max_memory, 1024, 0, INT_MAX / 2,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("acdat_bgw.naptime",
