@@ -70,9 +70,6 @@ class Build:
         with Session(self) as session:
             session.ask('CREATE EXTENSION acdat_bgw')
 
-    def restart(self):
-        self.pg_ctl('-m', 'fast', 'restart')
-
     def stop(self):
         if self.running:
             self.pg_ctl('-m', 'immediate', 'stop')
