@@ -162,7 +162,7 @@ acdat_reserve_memory(Size size, const pg_uuid_t *dictionary, bool may_evict,
 			ConditionVariableBroadcast(&registry->changed);
 		(void) ConditionVariableTimedSleep(&registry->changed,
 										   ACDAT_EVICT_POLL_MS,
-										   PG_WAIT_EXTENSION);
+										   acdat_wait_event(ACDAT_WAIT_MEMORY));
 	}
 	ConditionVariableCancelSleep();
 	return done;

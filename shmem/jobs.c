@@ -110,7 +110,7 @@ submit_job(const AcdatEntry *entry, uint64 complete_serial,
 		LWLockRelease(registry->lock);
 		(void) ConditionVariableTimedSleep(&registry->changed,
 										   ACDAT_JOB_POLL_MS,
-										   PG_WAIT_EXTENSION);
+										   acdat_wait_event(ACDAT_WAIT_JOB_SLOT));
 	}
 	job->state = ACDAT_JOB_SUBMITTED;
 	job->serial = registry->next_serial++;
@@ -184,7 +184,7 @@ wait_for_job(AcdatJob *job)
 		if (state == ACDAT_JOB_DONE || state == ACDAT_JOB_FAILED)
 			break;
 		if (ConditionVariableTimedSleep(&job->done, ACDAT_JOB_POLL_MS,
-										PG_WAIT_EXTENSION))
+										acdat_wait_event(ACDAT_WAIT_COMPILE)))
 		{
 			/* the job may need the room of what we still map */
 			acdat_mapping_release_retired();

@@ -25,6 +25,7 @@
 
 #include "shmem/jobs.h"
 #include "shmem/rows.h"
+#include "shmem/shmem_compat.h"
 #include "shmem/sweep.h"
 #include "shmem/worker.h"
 

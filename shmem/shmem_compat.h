@@ -18,10 +18,17 @@
 #endif
 
 #include "miscadmin.h"
+#if PG_VERSION_NUM < 170000
 #include "storage/backendid.h"
+#endif
 #include "storage/proc.h"
 #include "storage/procsignal.h"
 #include "utils/wait_event.h"
+
+/* varatt.h was split from postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #if PG_VERSION_NUM < 170000
 /* 0-based number of this backend among all that have a snapshot slot */
@@ -44,6 +51,41 @@ acdat_send_catchup(pid_t pid, int backend_index)
 	(void) SendProcSignal(pid, PROCSIG_CATCHUP_INTERRUPT, backend_index + 1);
 #else
 	(void) SendProcSignal(pid, PROCSIG_CATCHUP_INTERRUPT, backend_index);
+#endif
+}
+
+/* What processes of ours wait for, other than locks */
+typedef enum AcdatWait
+{
+	ACDAT_WAIT_LAUNCHER,		/* the launcher, for something to do */
+	ACDAT_WAIT_JOB_SLOT,		/* a requester, for a job of others to end */
+	ACDAT_WAIT_COMPILE,			/* a requester, for its own job */
+	ACDAT_WAIT_LOAD,			/* a reader, for a machine to be loaded */
+	ACDAT_WAIT_MEMORY			/* a loader, for evicted machines to go */
+} AcdatWait;
+
+#define ACDAT_WAITS (ACDAT_WAIT_MEMORY + 1)
+
+/*
+ * The wait event to report; not while a lock is held.  Servers before 17
+ * know a single one for all extensions.
+ */
+static inline uint32
+acdat_wait_event(AcdatWait wait)
+{
+#if PG_VERSION_NUM < 170000
+	return PG_WAIT_EXTENSION;
+#else
+	static const char *const names[ACDAT_WAITS] = {
+		"AcdatLauncherMain", "AcdatJobSlot", "AcdatCompile", "AcdatLoad",
+		"AcdatMemory"
+	};
+	static uint32 events[ACDAT_WAITS];
+
+	/* asked for by several files, a name has the same number in all */
+	if (events[wait] == 0)
+		events[wait] = WaitEventExtensionNew(names[wait]);
+	return events[wait];
 #endif
 }
 

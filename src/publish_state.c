@@ -202,7 +202,7 @@ wait_until_loaded(const AcdatDictionaryRow *row)
 		LWLockRelease(acdat_registry->lock);
 		if (loading)
 			ConditionVariableSleep(&acdat_registry->changed,
-								   PG_WAIT_EXTENSION);
+								   acdat_wait_event(ACDAT_WAIT_LOAD));
 	}
 	ConditionVariableCancelSleep();
 }
