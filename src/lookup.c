@@ -50,6 +50,7 @@ typedef enum LookupOutcome
 static AcdatLookupCache recent_lookups[ACDAT_RECENT_LOOKUPS];
 
 static uint64 role_changes = 1;
+static uint64 subxact_aborts = 0;
 static bool callbacks_registered = false;
 
 /* Roles or memberships changed: privileges must be checked anew. */
@@ -57,6 +58,18 @@ static void
 role_change_callback(Datum arg, int cacheid, uint32 hashvalue)
 {
 	role_changes++;
+}
+
+/*
+ * What a subtransaction entered is undone, though nothing in a snapshot or in
+ * the registry tells yet.
+ */
+static void
+subxact_callback(SubXactEvent event, SubTransactionId mySubid,
+				 SubTransactionId parentSubid, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		subxact_aborts++;
 }
 
 static void
@@ -67,6 +80,7 @@ register_callbacks(void)
 	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, role_change_callback,
 								  (Datum) 0);
 	CacheRegisterSyscacheCallback(AUTHOID, role_change_callback, (Datum) 0);
+	RegisterSubXactCallback(subxact_callback, NULL);
 	callbacks_registered = true;
 }
 
@@ -82,6 +96,10 @@ deciding_snapshot(void)
 	return snapshot->snapshot_type == SNAPSHOT_MVCC ? snapshot : NULL;
 }
 
+/*
+ * Within one transaction, counts and bounds tell snapshots apart: as long as
+ * xmax stands, the set of older transactions in progress only shrinks.
+ */
 static bool
 same_snapshot(const AcdatLookupCache *cache, Snapshot snapshot)
 {
@@ -90,7 +108,7 @@ same_snapshot(const AcdatLookupCache *cache, Snapshot snapshot)
 		cache->xcnt == snapshot->xcnt &&
 		cache->subxcnt == snapshot->subxcnt &&
 		cache->curcid == snapshot->curcid &&
-		cache->completions == snapshot->snapXactCompletionCount &&
+		cache->subxact_aborts == subxact_aborts &&
 		cache->lxid == AcdatMyLocalXid();
 }
 
@@ -145,7 +163,7 @@ fill_cache(AcdatLookupCache *cache, Snapshot snapshot, const char *name,
 	cache->xcnt = snapshot->xcnt;
 	cache->subxcnt = snapshot->subxcnt;
 	cache->curcid = snapshot->curcid;
-	cache->completions = snapshot->snapXactCompletionCount;
+	cache->subxact_aborts = subxact_aborts;
 	cache->lxid = AcdatMyLocalXid();
 }
 
@@ -345,7 +363,7 @@ look_until_found(const char *name, Snapshot snapshot, LookupResult *result)
 		}
 		(void) ConditionVariableTimedSleep(&acdat_registry->changed,
 										   Min(left, ACDAT_LOOKUP_POLL_MS),
-										   PG_WAIT_EXTENSION);
+										   acdat_wait_event(ACDAT_WAIT_LOAD));
 	}
 	ConditionVariableCancelSleep();
 	if (outcome != LOOKUP_FOUND)

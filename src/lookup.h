@@ -44,7 +44,7 @@ typedef struct AcdatLookupCache
 	int32		subxcnt;
 	CommandId	curcid;
 	LocalTransactionId lxid;
-	uint64		completions;
+	uint64		subxact_aborts; /* of this process */
 } AcdatLookupCache;
 
 /*
