@@ -180,9 +180,24 @@ make_scratch()
 {
 	scratch=$(mktemp -d "/tmp/acdat-$1.XXXXXX")
 	chmod 755 "$scratch"
-	trap cleanup EXIT
+	trap finish EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
+}
+
+# Once begun, cleaning up is not to be interrupted: make hands a signal on to
+# those who have it already.
+finish()
+{
+	trap '' INT TERM HUP
+	stop_servers
+	cleanup
+}
+
+# Scripts that start servers define their own.
+stop_servers()
+{
+	:
 }
 
 cleanup()
