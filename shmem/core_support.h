@@ -12,6 +12,7 @@
 
 #include "utils/palloc.h"
 
+#include "shmem/shmem_compat.h"
 #include "src/core/acdat.h"
 
 /*
@@ -24,8 +25,8 @@ extern acdat_hooks acdat_pg_hooks(MemoryContext context);
  * Raise what a builder reports.  builder may be NULL; max_pattern_bytes is
  * the limit in force.  The message names the row, never the pattern.
  */
-extern void acdat_raise_build_error(const acdat_builder *builder,
-									acdat_status status,
-									Size max_pattern_bytes) pg_attribute_noreturn();
+pg_noreturn extern void acdat_raise_build_error(const acdat_builder *builder,
+												acdat_status status,
+												Size max_pattern_bytes);
 
 #endif							/* ACDAT_CORE_SUPPORT_H */

@@ -46,6 +46,8 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "shmem/shmem_compat.h"
+
 /* Room for an error message that is kept for the view. */
 #define ACDAT_ERROR_BYTES 256
 
@@ -264,6 +266,6 @@ extern AcdatDatabase *acdat_database_slot(Oid database, bool create);
 extern uint64 acdat_request_load(Oid database);
 
 /* "dictionary registry is full" */
-extern void acdat_registry_full_error(void) pg_attribute_noreturn();
+pg_noreturn extern void acdat_registry_full_error(void);
 
 #endif							/* ACDAT_REGISTRY_H */

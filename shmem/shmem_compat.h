@@ -30,6 +30,11 @@
 #include "varatt.h"
 #endif
 
+/* pg_attribute_noreturn() gave way to a specifier in front */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 #if PG_VERSION_NUM < 170000
 /* 0-based number of this backend among all that have a snapshot slot */
 #define AcdatMyBackendIndex() (MyBackendId - 1)
