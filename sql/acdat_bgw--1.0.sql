@@ -242,6 +242,27 @@ CREATE FUNCTION acdat.redact(value bytea, dictionary text,
 COMMENT ON FUNCTION acdat.redact(bytea, text, text, text) IS
 	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
 
+CREATE FUNCTION acdat.redact(value text[], dictionary text,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text[] STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text[], text, text, text) IS
+	'an array with everything that a pattern of the dictionary matches in its elements hidden, as in a text';
+
+CREATE FUNCTION acdat.redact(value json, dictionary text,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS json STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(json, text, text, text) IS
+	'a document with everything that a pattern of the dictionary matches in its string values hidden, as in a text; keys, numbers, order and whitespace stay';
+
+CREATE FUNCTION acdat.redact(value jsonb, dictionary text,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS jsonb STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(jsonb, text, text, text) IS
+	'a document with everything that a pattern of the dictionary matches in its string values hidden, as in a text; keys and numbers stay';
+
 CREATE FUNCTION acdat.contains(value text, machine acdat.machine)
 	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
@@ -327,6 +348,27 @@ CREATE FUNCTION acdat.redact(value bytea, machine acdat.machine,
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(bytea, acdat.machine, text, text) IS
 	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match';
+
+CREATE FUNCTION acdat.redact(value text[], machine acdat.machine,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text[] IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text[], acdat.machine, text, text) IS
+	'an array with everything that a pattern of the machine matches in its elements hidden, as in a text';
+
+CREATE FUNCTION acdat.redact(value json, machine acdat.machine,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS json IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(json, acdat.machine, text, text) IS
+	'a document with everything that a pattern of the machine matches in its string values hidden, as in a text; keys, numbers, order and whitespace stay';
+
+CREATE FUNCTION acdat.redact(value jsonb, machine acdat.machine,
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS jsonb IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(jsonb, acdat.machine, text, text) IS
+	'a document with everything that a pattern of the machine matches in its string values hidden, as in a text; keys and numbers stay';
 
 /* ---- Publishing ---- */
 

@@ -48,7 +48,8 @@ argument_types(FmgrInfo *flinfo, Oid *value, Oid *second)
 
 	*value = get_fn_expr_argtype(flinfo, 0);
 	*second = get_fn_expr_argtype(flinfo, 1);
-	if ((*value == TEXTOID || *value == BYTEAOID) && OidIsValid(*second))
+	if ((*value == TEXTOID || *value == BYTEAOID || *value == JSONBOID ||
+		 *value == JSONOID || *value == TEXTARRAYOID) && OidIsValid(*second))
 		return;
 	(void) get_func_signature(flinfo->fn_oid, &types, &count);
 	Assert(count >= 2);
@@ -58,16 +59,23 @@ argument_types(FmgrInfo *flinfo, Oid *value, Oid *second)
 }
 
 void
+acdat_site_for_type(AcdatCallSite *site, Oid value_type)
+{
+	site->value_type = value_type;
+	site->is_text = (value_type != BYTEAOID);
+	if (site->is_text)
+		site->encoding = acdat_database_encoding();
+}
+
+void
 acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
 {
 	Oid			value;
 	Oid			second;
 
 	argument_types(flinfo, &value, &second);
-	site->is_text = (value == TEXTOID);
+	acdat_site_for_type(site, value);
 	site->is_machine = (second != TEXTOID);
-	if (site->is_text)
-		site->encoding = acdat_database_encoding();
 	site->policy_fixed = argument_is_constant(flinfo, 2);
 }
 
@@ -98,24 +106,32 @@ encoding_mismatch(acdat_encoding machine_encoding)
 			 errhint("Scan bytea values, or make the dictionary from text patterns in a database of this encoding.")));
 }
 
-const AcdatMachineRef *
-acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
+static const AcdatMachineRef *
+fit_machine(const AcdatCallSite *site, const AcdatMachineRef *ref)
 {
-	const AcdatMachineRef *ref;
-
-	if (site->is_machine)
-		ref = acdat_private_machine(&site->machine, PG_GETARG_DATUM(1));
-	else
-	{
-		text	   *name = PG_GETARG_TEXT_PP(1);
-
-		ref = acdat_lookup(&site->lookup, VARDATA_ANY(name),
-						   VARSIZE_ANY_EXHDR(name));
-	}
 	if (unlikely(site->is_text && ref->info.options.encoding != site->encoding))
 		encoding_mismatch(ref->info.options.encoding);
 	acdat_scan_trust_text(ref->scan, site->is_text);
 	return ref;
+}
+
+const AcdatMachineRef *
+acdat_site_dictionary(AcdatCallSite *site, const char *name, Size name_len)
+{
+	return fit_machine(site, acdat_lookup(&site->lookup, name, name_len));
+}
+
+const AcdatMachineRef *
+acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
+{
+	text	   *name;
+
+	if (site->is_machine)
+		return fit_machine(site, acdat_private_machine(&site->machine,
+													   PG_GETARG_DATUM(1)));
+	name = PG_GETARG_TEXT_PP(1);
+	return acdat_site_dictionary(site, VARDATA_ANY(name),
+								 VARSIZE_ANY_EXHDR(name));
 }
 
 acdat_policy

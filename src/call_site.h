@@ -3,9 +3,10 @@
  * call_site.h
  *	  What every scanning function does with its arguments.
  *
- * Each SQL function exists for text and bytea values, and for dictionary
- * names and machine values; one C function serves all four.  Which one it is
- * is read from the function's signature once per call site.
+ * Each SQL function exists for text and bytea values, redact() for what holds
+ * text as well, and for dictionary names and machine values; one C function
+ * serves them all.  Which one it is is read from the function's signature
+ * once per call site.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +27,8 @@
 /* Kept in fn_extra, for the life of the call site. */
 typedef struct AcdatCallSite
 {
-	bool		is_text;		/* the value, as opposed to bytea */
+	Oid			value_type;
+	bool		is_text;		/* the value or what it holds, not bytea */
 	bool		is_machine;		/* the second argument, as opposed to a name */
 	acdat_encoding encoding;	/* of a text value: what a machine must have */
 	AcdatLookupCache lookup;
@@ -45,6 +47,9 @@ typedef struct AcdatCallSite
  */
 extern void acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo);
 
+/* The same for a value of a type that is scanned for a dictionary. */
+extern void acdat_site_for_type(AcdatCallSite *site, Oid value_type);
+
 /* The site of this call, made at the first call. */
 extern AcdatCallSite *acdat_call_site(FunctionCallInfo fcinfo);
 
@@ -54,6 +59,11 @@ extern AcdatCallSite *acdat_call_site(FunctionCallInfo fcinfo);
  */
 extern const AcdatMachineRef *acdat_site_machine(AcdatCallSite *site,
 												 FunctionCallInfo fcinfo);
+
+/* The machine of a dictionary, fit for the value's type, or an error. */
+extern const AcdatMachineRef *acdat_site_dictionary(AcdatCallSite *site,
+													const char *name,
+													Size name_len);
 
 /* The policy given as argument number 2; raises on an unknown word. */
 extern acdat_policy acdat_site_policy(AcdatCallSite *site,

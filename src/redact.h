@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * redact.h
+ *	  Rewriting values: what replace(), redact() and redact_trigger() share.
+ *
+ * A value is one piece of text or bytes, or holds many: an array's elements,
+ * a document's strings.  A rewriter lives for one value; its limit on output
+ * counts all pieces together.  Values in which nothing matches are given
+ * back as they came, toasted or not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ACDAT_REDACT_H
+#define ACDAT_REDACT_H
+
+#include "postgres.h"
+
+#include "src/call_site.h"
+
+typedef struct AcdatRewriter
+{
+	acdat_rewrite rewrite;		/* style, policy and mask */
+	const AcdatMachineRef *ref;
+	bool		is_text;		/* the pieces, as opposed to bytea */
+	acdat_encoding encoding;	/* of pieces that are text */
+	uint64		written;		/* bytes of the pieces so far */
+} AcdatRewriter;
+
+/* Begin a value with the machine its call site gave. */
+extern void acdat_rewriter_begin(AcdatRewriter *rewriter,
+								 const AcdatCallSite *site,
+								 const AcdatMachineRef *ref);
+
+/*
+ * Have the rewriter hide matches in a style; NULL for style or mask means
+ * the default.  Raises on an unknown style or a mask that does not fit.
+ */
+extern void acdat_rewriter_style(AcdatRewriter *rewriter, text *style,
+								 text *mask);
+
+/*
+ * A piece rewritten, as a new value; NULL if nothing matches in it.  Raises
+ * when the limit on output is exceeded.
+ */
+extern text *acdat_rewrite_piece(AcdatRewriter *rewriter, const char *bytes,
+								 Size len);
+
+/* May values of this type be redacted? */
+extern bool acdat_redactable_type(Oid type);
+
+/* Rewrite a value of such a type, which is not NULL. */
+extern Datum acdat_rewrite_datum(AcdatRewriter *rewriter, Oid type,
+								 Datum value);
+
+/* The same for documents: their string values, but not their keys. */
+extern Datum acdat_rewrite_json(AcdatRewriter *rewriter, Datum value);
+extern Datum acdat_rewrite_jsonb(AcdatRewriter *rewriter, Datum value);
+
+#endif							/* ACDAT_REDACT_H */
