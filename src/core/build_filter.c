@@ -14,9 +14,6 @@
 
 #include <string.h>
 
-/* Patterns shorter than this are few in a split filter. */
-#define SPLIT_GRAM 6
-
 /* At most one in this many patterns may be short. */
 #define SPLIT_SHORT_SHARE 8
 
@@ -45,7 +42,7 @@ count_short(const acdat_builder *builder)
 	size_t		i;
 
 	for (i = 0; i < builder->count; i++)
-		count += builder->patterns[i].len < SPLIT_GRAM;
+		count += builder->patterns[i].len < ACDAT_FILTER_SPLIT_GRAM;
 	return count;
 }
 
@@ -94,7 +91,7 @@ acdat_build_choose_filter(acdat_builder *builder)
 		short_patterns <= builder->count / SPLIT_SHORT_SHARE)
 	{
 		h->filter_kind = ACDAT_FILTER_SPLIT;
-		h->filter_gram = SPLIT_GRAM;
+		h->filter_gram = ACDAT_FILTER_SPLIT_GRAM;
 		h->filter_word = h->min_len < 3 ? h->min_len : 3;
 		h->filter_stride = 1;
 	}

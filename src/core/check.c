@@ -83,7 +83,8 @@ check_filter(checker *c)
 		h->filter_gram < 1 || h->filter_gram > ACDAT_FILTER_MAX_GRAM ||
 		h->filter_word < 1 || h->filter_word > h->filter_gram ||
 		h->filter_stride < 1 || h->filter_stride > ACDAT_FILTER_MAX_STRIDE ||
-		(h->filter_kind == ACDAT_FILTER_SPLIT && h->filter_stride != 1) ||
+		(h->filter_kind == ACDAT_FILTER_SPLIT &&
+		 (h->filter_stride != 1 || h->filter_gram != ACDAT_FILTER_SPLIT_GRAM)) ||
 		h->filter_log2_words < ACDAT_FILTER_MIN_LOG2_WORDS ||
 		h->filter_log2_words > ACDAT_FILTER_MAX_LOG2_WORDS)
 		return fail(c, "filter is not valid");

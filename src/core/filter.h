@@ -41,6 +41,7 @@ typedef enum acdat_filter_kind
 } acdat_filter_kind;
 
 #define ACDAT_FILTER_MAX_GRAM 8
+#define ACDAT_FILTER_SPLIT_GRAM 6	/* of every split filter */
 #define ACDAT_FILTER_MAX_STRIDE 8
 #define ACDAT_FILTER_MIN_LOG2_WORDS 6
 #define ACDAT_FILTER_MAX_LOG2_WORDS 15
@@ -79,7 +80,8 @@ acdat_filter_last8(const unsigned char *text, size_t pos)
 static inline size_t
 acdat_filter_word(uint64_t hash, unsigned log2_words)
 {
-	return (size_t) (hash >> (64 - log2_words));
+	return (size_t) (hash >> (64 - ACDAT_FILTER_MAX_LOG2_WORDS)) &
+		(((size_t) 1 << log2_words) - 1);
 }
 
 /* The two bits of a hash; they do not overlap with what chooses the word. */

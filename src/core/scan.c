@@ -78,6 +78,7 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 	scan->is_static = (h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0;
 	scan->allows = (h->node_allow != 0);
 	scan->encoding = (acdat_encoding) h->encoding;
+	scan->min_len = h->min_len;
 	scan->max_len = h->max_len;
 	scan->max_block = max_block(m);
 	if (scan->folds)

@@ -39,6 +39,7 @@ struct acdat_scan
 	bool		is_static;		/* see ACDAT_IMAGE_STATIC_ENDS */
 	bool		allows;			/* there are allow patterns */
 	acdat_encoding encoding;
+	uint32_t	min_len;
 	uint32_t	max_len;
 	uint32_t	max_block;		/* starts in a block */
 	acdat_text_options text_options;

@@ -3,7 +3,7 @@
  * scan_filter.c
  *	  Scanning by way of the filter; see filter.h.
  *
- * Positions are looked at from right to left in batches: first those where
+ * Positions are looked at in chunks, from right to left: first those where
  * the filter says maybe are gathered, then the reversed patterns are walked
  * down from each.
  *
@@ -13,7 +13,10 @@
 
 #include <string.h>
 
-/* Positions gathered at a time. */
+/* Positions looked at at a time: one bit each. */
+#define CHUNK 64
+
+/* Positions gathered before the first of them is walked from. */
 #define BATCH 64
 
 /*
@@ -26,13 +29,25 @@
 /* The filter stays away for this much text after it gave up. */
 #define REST_BYTES 32768
 
+/*
+ * For what must become a copy of its own for every kind of filter; left to
+ * themselves compilers share one that asks for the kind at every position.
+ */
+#if defined(__GNUC__)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE inline
+#endif
+
+/* Positions where the filter says maybe, descending but within a chunk. */
 typedef struct batch
 {
 	size_t		count;
-	size_t		positions[BATCH];	/* descending */
 	size_t		next;			/* positions up to here are still to be
 								 * looked at; 0 = none */
-	size_t		low;			/* gathering may stop below this one */
+	size_t		low;			/* gathering may stop when next is not above */
+	size_t		positions[BATCH + CHUNK + 2];	/* a chunk, the end, and one
+												 * not counted */
 } batch;
 
 /*
@@ -46,8 +61,32 @@ typedef struct probe
 	uint64_t	fold;
 	unsigned	gram_shift;
 	unsigned	word_shift;
-	unsigned	index_shift;
+	unsigned	log2_words;
 } probe;
+
+static inline uint64_t
+load8(const unsigned char *bytes)
+{
+	uint64_t	w;
+
+	memcpy(&w, bytes, sizeof(w));
+	return w;
+}
+
+/* The number of the lowest bit that is set; there must be one. */
+static inline unsigned
+lowest_bit(uint64_t mask)
+{
+#if defined(__GNUC__)
+	return (unsigned) __builtin_ctzll(mask);
+#else
+	unsigned	bit = 0;
+
+	for (; (mask & 1) == 0; mask >>= 1)
+		bit++;
+	return bit;
+#endif
+}
 
 static inline probe
 make_probe(const acdat_scan *scan, const unsigned char *text)
@@ -59,198 +98,214 @@ make_probe(const acdat_scan *scan, const unsigned char *text)
 	p.fold = scan->filter_fold;
 	p.gram_shift = 64 - 8 * scan->filter_gram;
 	p.word_shift = 64 - 8 * scan->filter_word;
-	p.index_shift = 64 - scan->filter_log2_words;
+	p.log2_words = scan->filter_log2_words;
 	return p;
 }
 
 /* May a pattern's gram end where last8 are the bytes before?  0 or 1. */
-static inline size_t
+static ALWAYS_INLINE size_t
 maybe(probe p, acdat_filter_kind kind, uint64_t last8)
 {
 	uint64_t	hash;
 	uint64_t	word;
 
 	last8 |= p.fold;
-	hash = (last8 >> p.gram_shift) * ACDAT_FILTER_MULTIPLIER;
 	if (kind == ACDAT_FILTER_FULL)
 	{
-		word = p.table[hash >> p.index_shift];
+		hash = (last8 >> p.gram_shift) * ACDAT_FILTER_MULTIPLIER;
+		word = p.table[acdat_filter_word(hash, p.log2_words)];
 		return (size_t) ((word >> (hash >> 32 & 63)) &
 						 (word >> (hash >> 38 & 63)) & 1);
 	}
-	word = p.table[(last8 >> p.word_shift) * ACDAT_FILTER_MULTIPLIER >>
-				   p.index_shift];
+	hash = acdat_filter_key(last8, ACDAT_FILTER_SPLIT_GRAM) *
+		ACDAT_FILTER_MULTIPLIER;
+	word = p.table[acdat_filter_word((last8 >> p.word_shift) *
+									 ACDAT_FILTER_MULTIPLIER, p.log2_words)];
 	return (size_t) (word >> (hash >> 58) & 1);
 }
 
 /*
- * Look at a position, at least 8: it is always stored and counted if wanted,
- * so that there is no branch to mispredict.
+ * Look at a position: it is always stored and counted if wanted, so that
+ * there is no branch to mispredict.  In front of the text are zeroes.
  */
-static inline size_t
+static ALWAYS_INLINE size_t
 look_at(probe p, acdat_filter_kind kind, size_t pos, batch *b, size_t count)
 {
+	size_t		back = pos < 8 ? pos : 8;
+
 	b->positions[count] = pos;
-	return count + maybe(p, kind, acdat_filter_last8(p.text, pos));
+	return count + maybe(p, kind, load8(p.text + pos - back) << (64 - 8 * back));
 }
 
-/* Bytes in front of a text so that eight can be read before any position. */
-#define FRONT 8
-
-/*
- * The first bytes of a text behind zeroes: its positions 1 to 8 are looked at
- * in this copy.
- */
-static inline void
-copy_front(unsigned char front[2 * FRONT], const unsigned char *text,
-		   size_t len)
+/* The same for positions of which eight bytes are known to be before. */
+static ALWAYS_INLINE size_t
+look_behind(probe p, acdat_filter_kind kind, size_t pos, batch *b,
+			size_t count)
 {
-	memset(front, 0, 2 * FRONT);
-	if (len >= FRONT)
-		memcpy(front + FRONT, text, FRONT);
-	else
-		memcpy(front + FRONT, text, len);
+	b->positions[count] = pos;
+	return count + maybe(p, kind, load8(p.text + pos - 8));
 }
 
-/*
- * Gather positions from b->next down, multiples of the stride, until the
- * batch may be full or everything was looked at.
- */
-static inline void
-gather_strided(const acdat_scan *scan, acdat_filter_kind kind,
-			   const unsigned char *text, size_t len, batch *b)
-{
-	probe		p = make_probe(scan, text);
-	size_t		stride = scan->filter_stride;
-	size_t		least = FRONT > b->low ? FRONT : b->low;
-	size_t		pos = b->next - b->next % stride;
-	size_t		count = 0;
-
-	while (pos >= least + 3 * stride && count + 4 <= BATCH)
-	{
-		count = look_at(p, kind, pos, b, count);
-		count = look_at(p, kind, pos - stride, b, count);
-		count = look_at(p, kind, pos - 2 * stride, b, count);
-		count = look_at(p, kind, pos - 3 * stride, b, count);
-		pos -= 4 * stride;
-	}
-	for (; pos >= least && count < BATCH; pos -= stride)
-		count = look_at(p, kind, pos, b, count);
-	if (pos < FRONT && count + FRONT <= BATCH)
-	{
-		unsigned char front[2 * FRONT];
-
-		copy_front(front, text, len);
-		p.text = front + FRONT;
-		for (; pos >= scan->filter_word && pos < FRONT; pos -= stride)
-			count = look_at(p, kind, pos, b, count);
-		pos = 0;
-	}
-	b->count = count;
-	b->next = pos;
-}
-
-/* Bit 7 of every byte that begins a character, in eight bytes of UTF-8. */
+/* Bits of a chunk of n positions, n > 0. */
 static inline uint64_t
-character_begins(const unsigned char *text)
+all_bits(size_t n)
 {
-	uint64_t	w;
-
-	memcpy(&w, text, sizeof(w));
-	return ~(w & ~(w << 1)) & UINT64_C(0x8080808080808080);
+	return ~(uint64_t) 0 >> (CHUNK - n);
 }
 
-/* Look at the positions base + i where byte i of begins is set, descending. */
-static inline size_t
-look_at_begins(probe p, acdat_filter_kind kind, size_t base, uint64_t begins,
-			   batch *b, size_t count)
+/* A bit per byte, from eight bytes of UTF-8: does it begin a character? */
+static inline uint64_t
+character_bits(uint64_t bytes)
 {
-	if (begins == UINT64_C(0x8080808080808080))
-	{
-		/* nothing but ASCII: no position depends on another */
-		count = look_at(p, kind, base + 7, b, count);
-		count = look_at(p, kind, base + 6, b, count);
-		count = look_at(p, kind, base + 5, b, count);
-		count = look_at(p, kind, base + 4, b, count);
-		count = look_at(p, kind, base + 3, b, count);
-		count = look_at(p, kind, base + 2, b, count);
-		count = look_at(p, kind, base + 1, b, count);
-		return look_at(p, kind, base, b, count);
-	}
-	while (begins != 0)
-	{
-		unsigned	top = 63 - (unsigned) __builtin_clzll(begins);
+	uint64_t	high = ~(bytes & ~(bytes << 1)) & UINT64_C(0x8080808080808080);
 
-		begins ^= (uint64_t) 1 << top;
-		count = look_at(p, kind, base + top / 8, b, count);
+	return high * UINT64_C(0x0002040810204081) >> 56;
+}
+
+/* The same of up to a chunk of bytes, text[base, base + n). */
+static inline uint64_t
+character_mask(const unsigned char *text, size_t base, size_t n)
+{
+	uint64_t	mask = 0;
+	size_t		i;
+
+	for (i = 0; i + 8 <= n; i += 8)
+		mask |= character_bits(load8(text + base + i)) << i;
+	if (i < n)
+		mask |= character_bits(load8(text + base + n - 8) >> (64 - 8 * (n - i))) << i;
+	return mask & all_bits(n);
+}
+
+/* Look at all positions below end down to first, first >= 8. */
+static ALWAYS_INLINE size_t
+look_at_all(probe p, acdat_filter_kind kind, size_t first, size_t end,
+			batch *b, size_t count)
+{
+	for (; end >= first + 4; end -= 4)
+	{
+		count = look_behind(p, kind, end - 1, b, count);
+		count = look_behind(p, kind, end - 2, b, count);
+		count = look_behind(p, kind, end - 3, b, count);
+		count = look_behind(p, kind, end - 4, b, count);
 	}
+	for (; end > first; end--)
+		count = look_behind(p, kind, end - 1, b, count);
 	return count;
 }
 
 /*
- * The same for the beginnings, which are the ends, of characters of valid
- * UTF-8.  The text is taken in pieces of eight bytes, counted from its front;
- * b->next is the text's end or the beginning of a piece.
+ * Look at the last chunk of positions up to b->next; the text has at least
+ * eight bytes.  Of texts known to be valid only the beginnings, which are
+ * the ends, of characters are looked at.  No pattern ends before the length
+ * of the shortest.
  */
-static inline void
-gather_characters(const acdat_scan *scan, acdat_filter_kind kind,
-				  const unsigned char *text, size_t len, batch *b)
+static ALWAYS_INLINE void
+gather_chunk(const acdat_scan *scan, probe p, acdat_filter_kind kind,
+			 size_t len, batch *b)
 {
-	probe		p = make_probe(scan, text);
-	size_t		pos = b->next;
-	size_t		tail = pos % 8;
-	size_t		count = 0;
+	size_t		base = (b->next - 1) / CHUNK * CHUNK;
+	size_t		n = b->next - base;
+	size_t		first = base > 0 ? base : scan->min_len > 8 ? scan->min_len : 8;
+	uint64_t	all = first < b->next ?
+		all_bits(n) >> (first - base) << (first - base) : 0;
+	uint64_t	front = 0;
+	uint64_t	mask = all;
+	size_t		count = b->count;
 
-	if (pos == len && len >= 8)
+	if (base == 0 && scan->min_len < 8)
+		front = all_bits(n) & (0xffu >> scan->min_len << scan->min_len);
+	if (scan->valid_text)
 	{
-		/* the end, and the piece that is not whole */
+		uint64_t	characters = character_mask(p.text, base, n);
+
+		mask &= characters;
+		front &= characters;
+	}
+	if (b->next == len)
+		count = look_at(p, kind, len, b, count);
+	if (mask == all)
+		count = look_at_all(p, kind, first, b->next, b, count);
+	else
+	{
+		for (; mask != 0; mask &= mask - 1)
+			count = look_behind(p, kind, base + lowest_bit(mask), b, count);
+	}
+	for (; front != 0; front &= front - 1)
+		count = look_at(p, kind, lowest_bit(front), b, count);
+	b->count = count;
+	b->next = base;
+}
+
+/* The same for a chunk of multiples of the stride. */
+static ALWAYS_INLINE void
+gather_strided(const acdat_scan *scan, probe p, acdat_filter_kind kind,
+			   batch *b)
+{
+	size_t		stride = scan->filter_stride;
+	size_t		pos = b->next - b->next % stride;
+	size_t		count = b->count;
+	size_t		k;
+
+	for (k = 0; k < CHUNK && pos >= 8 + 3 * stride; k += 4, pos -= 4 * stride)
+	{
+		count = look_behind(p, kind, pos, b, count);
+		count = look_behind(p, kind, pos - stride, b, count);
+		count = look_behind(p, kind, pos - 2 * stride, b, count);
+		count = look_behind(p, kind, pos - 3 * stride, b, count);
+	}
+	for (; k < CHUNK && pos > 0; k++, pos -= stride)
 		count = look_at(p, kind, pos, b, count);
-		pos -= tail;
-		if (tail > 0)
-			count = look_at_begins(p, kind, pos,
-								   character_begins(text + len - 8) >> (64 - 8 * tail),
-								   b, count);
-	}
-	while (pos >= 16 && pos > b->low && count + 8 <= BATCH)
-	{
-		pos -= 8;
-		count = look_at_begins(p, kind, pos, character_begins(text + pos), b,
-							   count);
-	}
-	if (pos > 0 && pos < 16 && count + 9 <= BATCH)
-	{
-		unsigned char front[2 * FRONT];
-		uint64_t	begins;
-
-		copy_front(front, text, len);
-		p.text = front + FRONT;
-		begins = character_begins(front + FRONT) & ~(uint64_t) 0x80;
-		if (len < 8)
-		{
-			count = look_at(p, kind, len, b, count);
-			begins &= ((uint64_t) 1 << (8 * len)) - 1;
-		}
-		count = look_at_begins(p, kind, 0, begins, b, count);
-		pos = 0;
-	}
 	b->count = count;
 	b->next = pos;
 }
 
+/* Every position of a text of less than eight bytes. */
+static ALWAYS_INLINE void
+gather_tiny(const acdat_scan *scan, acdat_filter_kind kind,
+			const unsigned char *text, size_t len, batch *b)
+{
+	unsigned char copy[8] = {0};
+	probe		p = make_probe(scan, copy);
+	size_t		pos;
+
+	for (pos = 0; pos < len; pos++)
+		copy[pos] = text[pos];
+	for (pos = len; pos > 0; pos--)
+		b->count = look_at(p, kind, pos, b, b->count);
+	b->next = 0;
+}
+
+static ALWAYS_INLINE void
+gather_kind(const acdat_scan *scan, acdat_filter_kind kind,
+			const unsigned char *text, size_t len, batch *b)
+{
+	probe		p = make_probe(scan, text);
+
+	b->count = 0;
+	if (len < 8)
+		gather_tiny(scan, kind, text, len, b);
+	else if (scan->filter_stride == 1)
+	{
+		do
+			gather_chunk(scan, p, kind, len, b);
+		while (b->next > b->low && b->count < BATCH);
+	}
+	else
+	{
+		do
+			gather_strided(scan, p, kind, b);
+		while (b->next > b->low && b->count < BATCH);
+	}
+}
+
+/* Gather positions from b->next down, whose distance is filter_stride. */
 static void
 gather(const acdat_scan *scan, const unsigned char *text, size_t len, batch *b)
 {
-	if (scan->valid_text && scan->filter_stride == 1)
-	{
-		if (scan->filter_kind == ACDAT_FILTER_FULL)
-			gather_characters(scan, ACDAT_FILTER_FULL, text, len, b);
-		else
-			gather_characters(scan, ACDAT_FILTER_SPLIT, text, len, b);
-	}
-	else if (scan->filter_kind == ACDAT_FILTER_FULL)
-		gather_strided(scan, ACDAT_FILTER_FULL, text, len, b);
+	if (scan->filter_kind == ACDAT_FILTER_FULL)
+		gather_kind(scan, ACDAT_FILTER_FULL, text, len, b);
 	else
-		gather_strided(scan, ACDAT_FILTER_SPLIT, text, len, b);
+		gather_kind(scan, ACDAT_FILTER_SPLIT, text, len, b);
 }
 
 /* Does a pattern end at text[end]?  *steps is lowered by what it took. */
@@ -302,24 +357,24 @@ acdat_scan_filter_contains(acdat_scan *scan, const unsigned char *text,
 						   size_t len, size_t *left)
 {
 	int64_t		steps = FREE_STEPS;
-	size_t		looked = 0;		/* bytes from the end */
 	batch		b;
 
 	b.next = len;
+	b.low = len > ACDAT_TICK_BYTES ? len - ACDAT_TICK_BYTES : 0;
 	do
 	{
-		b.low = b.next > ACDAT_TICK_BYTES ? b.next - ACDAT_TICK_BYTES : 0;
+		size_t		before = b.next;
+
 		gather(scan, text, len, &b);
 		if (b.count > 0 && walk_batch(scan, text, len, &b, &steps))
 			return true;
-		steps += (int64_t) ((len - b.next - looked) / BYTES_PER_STEP);
-		looked = len - b.next;
+		steps += (int64_t) ((before - b.next) / BYTES_PER_STEP);
 		if (steps < 0)
 		{
 			scan->filter_rest = REST_BYTES;
 			break;
 		}
-	} while (b.next > 0 && looked < ACDAT_TICK_BYTES);
+	} while (b.next > b.low);
 	*left = b.next;
 	return false;
 }
