@@ -25,6 +25,7 @@
 #include "utils/snapmgr.h"
 
 #include "shmem/rows.h"
+#include "shmem/shmem_compat.h"
 
 #define DICTIONARY_TABLE "dictionary"
 #define VERSION_TABLE "dictionary_version"
@@ -147,7 +148,7 @@ scan_dictionaries(const char *name, Snapshot snapshot)
 	Relation	relation = table_open(acdat_dictionary_relid(),
 									  AccessShareLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
-	TableScanDesc scan = table_beginscan(relation, snapshot, 0, NULL);
+	TableScanDesc scan = acdat_table_beginscan(relation, snapshot);
 	List	   *rows = NIL;
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
@@ -216,7 +217,7 @@ acdat_read_version(const pg_uuid_t *id, int64 version, bool want_content,
 {
 	Relation	relation = table_open(acdat_version_relid(), AccessShareLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
-	TableScanDesc scan = table_beginscan(relation, snapshot, 0, NULL);
+	TableScanDesc scan = acdat_table_beginscan(relation, snapshot);
 	AcdatVersionRow *row = NULL;
 
 	while (row == NULL &&

@@ -48,6 +48,15 @@
 #define AcdatBackendSlots() (MaxBackends + NUM_AUXILIARY_PROCS)
 #endif
 
+/* table_beginscan() takes flags since 19 */
+#if PG_VERSION_NUM < 190000
+#define acdat_table_beginscan(relation, snapshot) \
+	table_beginscan(relation, snapshot, 0, NULL)
+#else
+#define acdat_table_beginscan(relation, snapshot) \
+	table_beginscan(relation, snapshot, 0, NULL, 0)
+#endif
+
 /* Wake an idle backend so that it runs an empty transaction. */
 static inline void
 acdat_send_catchup(pid_t pid, int backend_index)

@@ -14,6 +14,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
 
 #include "src/core/pack.h"
 #include "src/publish.h"

@@ -124,19 +124,19 @@ string_bytes(const QueryColumn *column, Datum value, Size *len)
 	if (column->type == TEXTOID || column->type == VARCHAROID ||
 		column->type == BYTEAOID)
 	{
-		struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
+		struct varlena *string = PG_DETOAST_DATUM_PACKED(value);
 
-		*len = VARSIZE_ANY_EXHDR(varlena);
-		return VARDATA_ANY(varlena);
+		*len = VARSIZE_ANY_EXHDR(string);
+		return VARDATA_ANY(string);
 	}
 	else if (column->type == BPCHAROID)
 	{
-		struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
+		struct varlena *string = PG_DETOAST_DATUM_PACKED(value);
 
 		/* trailing blanks are not part of the value, as in a cast to text */
-		*len = bpchartruelen(VARDATA_ANY(varlena),
-							 (int) VARSIZE_ANY_EXHDR(varlena));
-		return VARDATA_ANY(varlena);
+		*len = bpchartruelen(VARDATA_ANY(string),
+							 (int) VARSIZE_ANY_EXHDR(string));
+		return VARDATA_ANY(string);
 	}
 	else
 	{

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "shmem/jobs.h"
 #include "shmem/registry.h"
