@@ -30,7 +30,8 @@ def judge(results, path):
             elif key in result.counts:
                 verdicts.append(Verdict(result.name, key, result.counts[key], rule))
         for variant, ratios in result.against_baseline().items():
-            verdicts.append(Verdict(result.name, variant + ' to baseline', statistics.median(ratios), rules['baseline']))
+            verdicts.append(Verdict(result.name, variant + ' to baseline', statistics.median(ratios),
+                                    rules['baseline']))
     return verdicts
 
 

@@ -99,8 +99,9 @@ class Session:
     def __init__(self, build, database='bench'):
         self.backend = None
         self.process = subprocess.Popen(
-            [build.program('psql'), '-X', '-q', '-A', '-t', *build.connection(database)], text=True, encoding='utf-8',
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, 'PGOPTIONS': ''})
+            [build.program('psql'), '-X', '-q', '-A', '-t', *build.connection(database)], text=True,
+            encoding='utf-8', stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, 'PGOPTIONS': ''})
 
     def __enter__(self):
         return self

@@ -130,8 +130,9 @@ class Data:
         self.folder = os.path.join(folder, '%d' % text_bytes)
         self.text_bytes = text_bytes
         self.real = None
-        for place in (os.environ.get('ACDAT_DATA'), os.path.join(os.environ.get('ACDAT_DATA') or '/nowhere', 'workloads')):
-            if place and os.path.exists(os.path.join(place, 'd1.pat')):
+        given = os.environ.get('ACDAT_DATA')
+        for place in (given, os.path.join(given, 'workloads')) if given else ():
+            if os.path.exists(os.path.join(place, 'd1.pat')):
                 self.real = place
         os.makedirs(self.folder, exist_ok=True)
 

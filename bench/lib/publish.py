@@ -28,9 +28,9 @@ def publish(bench, result):
     with sql.Statements(bench, one_process=False) as statements:
         for count, (table, path) in counts.items():
             name = 'p1114' if count == '1114' else table
-            republish = statements.variant('publish_' + count,
-                                           "SELECT acdat.publish('%s', 'SELECT pattern FROM %s', keep_versions => 1) > 0"
-                                           % (name, table))
+            republish = statements.variant(
+                'publish_' + count, "SELECT acdat.publish('%s', 'SELECT pattern FROM %s', keep_versions => 1) > 0"
+                % (name, table))
 
             def counted(build, count=count, republish=republish):
                 session = statements.sessions[build.label]
@@ -73,8 +73,8 @@ def instructions(bench, result):
     }
 
     def make(session):
-        session.ask('CREATE TABLE short_lines AS SELECT line FROM lines WHERE octet_length(line) BETWEEN 28 AND 34 LIMIT %d'
-                    % ROWS)
+        session.ask('CREATE TABLE short_lines AS SELECT line FROM lines '
+                    'WHERE octet_length(line) BETWEEN 28 AND 34 LIMIT %d' % ROWS)
         session.ask('VACUUM (FREEZE, ANALYZE) short_lines')
         result.counts['bytes_per_row'] = int(session.ask('SELECT avg(octet_length(line))::int FROM short_lines'))
         result.counts['rows'] = int(session.ask('SELECT count(*) FROM short_lines'))
@@ -90,7 +90,8 @@ def instructions(bench, result):
         if build.label == 'now':
             for name, value in per_row.items():
                 result.counts['instructions_' + name] = round(value)
-            result.counts['instructions_contains_over_octet_length'] = round(per_row['contains'] - per_row['octet_length'])
+            added = per_row['contains'] - per_row['octet_length']
+            result.counts['instructions_contains_over_octet_length'] = round(added)
             result.ratios['contains_to_like'] = [per_row['contains'] / per_row['like']]
         else:
             result.counts['instructions_contains_baseline'] = round(per_row['contains'])

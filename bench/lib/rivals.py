@@ -188,7 +188,7 @@ def contest_of(terms_of, name):
         build = bench.builds[0]
         sql.setup_rows(bench, build)
         limit = 15 if bench.quick else 30
-        rows = min(bench.rows, 10000 if bench.quick else 50000)
+        rows = min(bench.rows, 5000 if bench.quick else 50000)
         path = terms_of(bench)
         table = 'rival_lines_' + name
         contest = Contest(bench, result, limit)

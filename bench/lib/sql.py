@@ -122,6 +122,7 @@ def short_rows(bench, result):
     result.counts['rows'] = bench.rows
     result.counts['rows_with_a_term'] = int(statements.answers['contains'])
     result.counts['matches'] = int(statements.answers['matches'])
+    result.counts['rows_with_a_d5_word'] = int(statements.answers['contains_d5'])
     for name, sql in sorted(statements.answers.items()):
         if name in ('machine', 'matches_list', 'count_matches'):
             other = 'contains' if name == 'machine' else 'matches'
@@ -156,7 +157,7 @@ def workers(bench, result):
     for name in names:
         for count in counts[1:]:
             result.ratio('speedup_%s_%d' % (name, count), name + '_1', '%s_%d' % (name, count))
-    result.notes.append('%d processors: more workers than that cannot be faster' % cores)
+    result.notes.append('%d processors; more workers than that gain only by taking a larger share of a busy machine' % cores)
     middle = {variant: sorted(v)[len(v) // 2] for variant, v in result.samples['now'].items()}
     result.plots.append({
         'file': 'workers', 'title': '%d short rows by number of workers' % bench.rows, 'x': 'workers', 'y': 'seconds',
