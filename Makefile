@@ -95,8 +95,9 @@ check-core:
 
 cli: build/acdat
 
-# Programs are cmocka's: each prints TAP and is a test of its own.
-unit-programs: $(UNIT_PROGRAMS)
+# Programs are cmocka's: each prints TAP and is a test of its own.  Besides,
+# the table of cases for t/008_cases.pl.
+unit-programs: $(UNIT_PROGRAMS) build/tools/print_cases
 
 unit: unit-programs
 	prove --timer -e '' $(UNIT_PROGRAMS)
@@ -111,6 +112,10 @@ build/unit/%_sanitized: build/sanitized/t/unit/%.o $(SANITIZED_UNIT) $(SANITIZED
 build/unit/%: build/plain/t/unit/%.o $(PLAIN_UNIT) $(PLAIN_CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CORE_CFLAGS) $^ -lcmocka -lutf8proc -o $@
+
+build/tools/print_cases: build/plain/t/unit/print_cases.o build/plain/t/unit/cases.o $(PLAIN_CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CORE_CFLAGS) $^ -lutf8proc -o $@
 
 build/plain/src/core/%.o build/sanitized/src/core/%.o: CORE_WARNINGS += -Wconversion -Wshadow
 
