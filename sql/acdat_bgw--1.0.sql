@@ -370,6 +370,11 @@ CREATE FUNCTION acdat.redact(value jsonb, machine acdat.machine,
 COMMENT ON FUNCTION acdat.redact(jsonb, acdat.machine, text, text) IS
 	'a document with everything that a pattern of the machine matches in its string values hidden, as in a text; keys and numbers stay';
 
+CREATE FUNCTION acdat.redact_trigger() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact_trigger';
+COMMENT ON FUNCTION acdat.redact_trigger() IS
+	'trigger BEFORE INSERT OR UPDATE FOR EACH ROW: hides what a dictionary, the first argument, matches in the columns named by the others';
+
 /* ---- Publishing ---- */
 
 CREATE TABLE acdat.dictionary (

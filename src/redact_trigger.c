@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * redact_trigger.c
+ *	  redact_trigger(): rules on write.
+ *
+ * A row gets through only when all values of its columns, but NULLs, were
+ * scanned with the dictionary, by a user who may: whatever stands in the way
+ * is an error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "src/pgcompat.h"
+#include "src/redact.h"
+
+PG_FUNCTION_INFO_V1(acdat_redact_trigger);
+
+/* A column to be redacted. */
+typedef struct TriggerColumn
+{
+	int			number;
+	AcdatCallSite site;
+} TriggerColumn;
+
+/* Kept in fn_extra: what the trigger's arguments say. */
+typedef struct TriggerSite
+{
+	Size		name_len;		/* of the dictionary, the first argument */
+	int			count;
+	TriggerColumn columns[FLEXIBLE_ARRAY_MEMBER];
+} TriggerSite;
+
+/* Raise unless called for rows that can still be changed. */
+static void
+check_call(FunctionCallInfo fcinfo)
+{
+	const TriggerData *data = (const TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager",
+						"redact_trigger")));
+	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+		!TRIGGER_FIRED_BEFORE(data->tg_event) ||
+		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" cannot redact what it is fired for",
+						data->tg_trigger->tgname),
+				 errhint("Create it BEFORE INSERT OR UPDATE, FOR EACH ROW.")));
+	if (data->tg_trigger->tgnargs < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("trigger \"%s\" has too few arguments",
+						data->tg_trigger->tgname),
+				 errhint("Give the name of a dictionary and those of the columns to be redacted.")));
+}
+
+static void
+find_column(TriggerColumn *column, Relation relation, const char *name)
+{
+	int			number = SPI_fnumber(RelationGetDescr(relation), name);
+	Form_pg_attribute attribute;
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(relation))));
+	attribute = TupleDescAttr(RelationGetDescr(relation), number - 1);
+	if (!acdat_redactable_type(attribute->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of type %s cannot be redacted",
+						name, format_type_be(attribute->atttypid)),
+				 errhint("Columns of types text, varchar, text[], json, jsonb and bytea can be.")));
+	if (attribute->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("column \"%s\" is generated and cannot be redacted", name),
+				 errhint("Redact the columns it is generated from.")));
+	column->number = number;
+	acdat_site_for_type(&column->site, attribute->atttypid);
+}
+
+/* What the arguments say, found out at the first row of a statement. */
+static TriggerSite *
+trigger_site(FunctionCallInfo fcinfo)
+{
+	const TriggerData *data = (const TriggerData *) fcinfo->context;
+	const Trigger *trigger = data->tg_trigger;
+	TriggerSite *site = fcinfo->flinfo->fn_extra;
+	int			i;
+
+	if (site != NULL)
+		return site;
+	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+								  offsetof(TriggerSite, columns) +
+								  trigger->tgnargs * sizeof(TriggerColumn));
+	site->name_len = strlen(trigger->tgargs[0]);
+	site->count = trigger->tgnargs - 1;
+	for (i = 0; i < site->count; i++)
+		find_column(&site->columns[i], data->tg_relation,
+					trigger->tgargs[i + 1]);
+	fcinfo->flinfo->fn_extra = site;
+	return site;
+}
+
+/* A column's value as it may be stored. */
+static Datum
+redact_column(TriggerColumn *column, const char *name, Size name_len,
+			  Datum value)
+{
+	AcdatRewriter rewriter;
+
+	acdat_rewriter_begin(&rewriter, &column->site,
+						 acdat_site_dictionary(&column->site, name, name_len));
+	acdat_rewriter_style(&rewriter, NULL, NULL);
+	return acdat_rewrite_datum(&rewriter, column->site.value_type, value);
+}
+
+/*
+ * redact_trigger(dictionary, column, ...) returns trigger; hides in the
+ * columns what a pattern of the dictionary matches, in the default style
+ */
+Datum
+acdat_redact_trigger(PG_FUNCTION_ARGS)
+{
+	const TriggerData *data = (const TriggerData *) fcinfo->context;
+	TupleDesc	descriptor;
+	TriggerSite *site;
+	HeapTuple	row;
+	int			i;
+
+	check_call(fcinfo);
+	site = trigger_site(fcinfo);
+	descriptor = RelationGetDescr(data->tg_relation);
+	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
+		data->tg_newtuple : data->tg_trigtuple;
+	for (i = 0; i < site->count; i++)
+	{
+		TriggerColumn *column = &site->columns[i];
+		bool		isnull;
+		Datum		value = heap_getattr(row, column->number, descriptor,
+										 &isnull);
+		Datum		redacted;
+
+		if (isnull)
+			continue;
+		redacted = redact_column(column, data->tg_trigger->tgargs[0],
+								 site->name_len, value);
+		if (redacted != value)
+			row = heap_modify_tuple_by_cols(row, descriptor, 1,
+											&column->number, &redacted,
+											&isnull);
+	}
+	return PointerGetDatum(row);
+}
