@@ -39,21 +39,43 @@ copy_until(acdat_scan *scan, uint64_t until)
 	return put(scan, from, len);
 }
 
-/* One mask for each character of text[0, len). */
+/* Count work on text that is passed on or masked; true if cancelled. */
+static bool
+rewrite_work(acdat_scan *scan, size_t amount)
+{
+	scan->work += amount;
+	if (scan->work < ACDAT_TICK_BYTES)
+		return false;
+	scan->work %= ACDAT_TICK_BYTES;
+	return scan->tick != NULL && scan->tick(scan->tick_arg);
+}
+
+/*
+ * One mask for each user-perceived character of text[0, len), but for the
+ * last one if more text may belong to it.  *done gets the bytes masked.
+ */
 static acdat_status
-put_masks(acdat_scan *scan, const unsigned char *text, size_t len)
+put_masks(acdat_scan *scan, const unsigned char *text, size_t len, bool whole,
+		  size_t *done)
 {
 	const acdat_rewrite *rewrite = scan->rewrite;
 	unsigned char buffer[MASK_BUFFER];
 	size_t		used = 0;
 	acdat_status status = ACDAT_OK;
 
-	while (len > 0 && status == ACDAT_OK)
+	*done = 0;
+	while (*done < len && status == ACDAT_OK)
 	{
-		size_t		cluster = acdat_cluster_length(scan->encoding, text, len);
+		size_t		cluster = acdat_cluster_length(scan->encoding, text + *done,
+												   len - *done);
 
-		text += cluster;
-		len -= cluster;
+		if (!whole && *done + cluster == len)
+			break;
+		*done += cluster;
+		if (rewrite_work(scan, cluster))
+			return ACDAT_CANCELLED;
+		if (rewrite->mask_len == 0)
+			continue;
 		if (rewrite->mask_len > MASK_BUFFER)
 		{
 			status = put(scan, rewrite->mask, rewrite->mask_len);
@@ -70,29 +92,30 @@ put_masks(acdat_scan *scan, const unsigned char *text, size_t len)
 	return status == ACDAT_OK ? put(scan, buffer, used) : status;
 }
 
+/*
+ * What stands for a match, or for the part of it that is known, if it is a
+ * union that may go on (whole is false).  What stands for all of a match is
+ * put once, with its first part.  *done gets the bytes that are dealt with.
+ */
 static acdat_status
-put_match(acdat_scan *scan, const acdat_match *match)
+put_match(acdat_scan *scan, const acdat_match *match, bool whole,
+		  size_t *done)
 {
 	const acdat_rewrite *rewrite = scan->rewrite;
 	const unsigned char *text = scan->text + (match->start - scan->base);
 	size_t		len = (size_t) (match->end - match->start);
-	const void *replacement;
-	size_t		replacement_len;
+	const void *put_once = rewrite->mask;
+	size_t		put_len = rewrite->mask_len;
 
-	switch (rewrite->style)
-	{
-		case ACDAT_REWRITE_REPLACE:
-			replacement = acdat_pattern_replacement(&scan->m, match->pattern,
-													&replacement_len);
-			if (replacement == NULL)
-				return put(scan, text, len);
-			return put(scan, replacement, replacement_len);
-		case ACDAT_REWRITE_CHARS:
-			return put_masks(scan, text, len);
-		case ACDAT_REWRITE_FIXED:
-			return put(scan, rewrite->mask, rewrite->mask_len);
-	}
-	return ACDAT_BAD_ARGUMENT;
+	if (rewrite->style == ACDAT_REWRITE_CHARS)
+		return put_masks(scan, text, len, whole, done);
+	if (rewrite->style == ACDAT_REWRITE_REPLACE)
+		put_once = acdat_pattern_replacement(&scan->m, match->pattern, &put_len);
+	*done = len;
+	if (put_once == NULL)
+		return rewrite->style == ACDAT_REWRITE_REPLACE ?
+			put(scan, text, len) : ACDAT_OK;
+	return scan->union_begun ? ACDAT_OK : put(scan, put_once, put_len);
 }
 
 /* Rewrite what can be decided; ACDAT_END or ACDAT_MORE when done. */
@@ -101,18 +124,38 @@ rewrite_matches(acdat_scan *scan, uint64_t *matches)
 {
 	acdat_match match;
 	acdat_status status;
+	size_t		done;
 
 	while ((status = acdat_scan_next(scan, &match)) == ACDAT_OK)
 	{
 		status = copy_until(scan, match.start);
 		if (status == ACDAT_OK)
-			status = put_match(scan, &match);
+			status = put_match(scan, &match, true, &done);
 		if (status != ACDAT_OK)
 			return status;
 		scan->copied = match.end;
+		scan->union_begun = false;
 		if (matches != NULL)
 			(*matches)++;
 	}
+	return status;
+}
+
+/*
+ * Deal with the part that is known of a union that may go on, so that the
+ * caller can let go of it however long the union becomes.
+ */
+static acdat_status
+rewrite_union(acdat_scan *scan)
+{
+	acdat_match *known = &scan->merged;
+	size_t		done;
+	acdat_status status = put_match(scan, known, false, &done);
+
+	if (done > 0)
+		scan->union_begun = true;
+	known->start += done;
+	scan->copied = known->start;
 	return status;
 }
 
@@ -135,6 +178,7 @@ acdat_rewrite_begin(acdat_scan *scan, const acdat_rewrite *rewrite)
 	scan->rewrite = rewrite;
 	scan->copied = 0;
 	scan->written = 0;
+	scan->union_begun = false;
 }
 
 acdat_status
@@ -153,6 +197,8 @@ acdat_rewrite_feed(acdat_scan *scan, const void *text, size_t len, bool final,
 		return status;
 	until = status == ACDAT_END ? scan->base + len : acdat_scan_decided(scan);
 	status = until > scan->copied ? copy_until(scan, until) : ACDAT_OK;
+	if (status == ACDAT_OK && scan->pending)
+		status = rewrite_union(scan);
 	*consumed = final ? len : acdat_scan_consumed(scan);
 	return status;
 }

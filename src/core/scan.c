@@ -19,6 +19,12 @@
  */
 #define BLOCK_FACTOR 64
 
+/*
+ * With a longer look-ahead than this a stream waits for half as much text
+ * again, or else small pieces would make it read the look-ahead each time.
+ */
+#define LONG_LOOK_AHEAD 4096
+
 #define ALIGN16(x) (((x) + 15) & ~(size_t) 15)
 
 static uint32_t
@@ -179,6 +185,8 @@ next_plain(acdat_scan *scan)
 		if (scan->boundary)
 			keep += SCAN_CONTEXT;
 		starts = left > keep ? left - keep : 0;
+		if (keep > LONG_LOOK_AHEAD && starts < keep / 2)
+			starts = 0;
 	}
 	if (starts > scan->block)
 		starts = scan->block;

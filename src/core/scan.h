@@ -100,6 +100,7 @@ struct acdat_scan
 	const struct acdat_rewrite *rewrite;
 	uint64_t	copied;			/* text up to here was passed on */
 	uint64_t	written;		/* bytes of output */
+	bool		union_begun;	/* the first part of scan->merged is written */
 };
 
 /* Read the window of the next block; ACDAT_OK, _END, _MORE or _CANCELLED. */
