@@ -10,16 +10,11 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "src/core/text.h"
 #include "src/guc.h"
 #include "src/pgcompat.h"
 #include "src/redact.h"
-
-#define DEFAULT_CHARS_MASK "*"
-#define DEFAULT_FIXED_MASK "[REDACTED]"
 
 /* Output being gathered as the bytes of a varlena. */
 typedef struct Output
@@ -107,6 +102,57 @@ output_left(const AcdatRewriter *rewriter)
 	return limit - rewriter->written;
 }
 
+/* Hand output on, within the limit. */
+static acdat_status
+put(const acdat_rewrite *rewrite, uint64 *left, const char *bytes, Size len)
+{
+	if (len > *left)
+		return ACDAT_OUTPUT_LIMIT;
+	*left -= len;
+	if (len > 0)
+		(void) rewrite->sink(rewrite->sink_arg, bytes, len);
+	return ACDAT_OK;
+}
+
+/* Rewrite a piece with marks that say something about each match. */
+static acdat_status
+rewrite_with_marks(AcdatRewriter *rewriter, const char *bytes, Size len)
+{
+	const acdat_rewrite *rewrite = &rewriter->rewrite;
+	acdat_scan *scan = rewriter->ref->scan;
+	uint64		left = rewrite->max_output;
+	uint64		copied = 0;
+	acdat_match match;
+	acdat_status status;
+
+	acdat_scan_start(scan, rewrite->policy, bytes, len, true);
+	while ((status = acdat_scan_next(scan, &match)) == ACDAT_OK)
+	{
+		char	   *mark = acdat_mark_text(rewriter, &match, bytes);
+
+		status = put(rewrite, &left, bytes + copied, match.start - copied);
+		if (status == ACDAT_OK)
+			status = put(rewrite, &left, mark, strlen(mark));
+		if (status != ACDAT_OK)
+			return status;
+		pfree(mark);
+		copied = match.end;
+	}
+	if (status != ACDAT_END)
+		return status;
+	return put(rewrite, &left, bytes + copied, len - copied);
+}
+
+/* Rewrite a piece into the rewriter's sink. */
+static acdat_status
+rewrite_bytes(AcdatRewriter *rewriter, const char *bytes, Size len)
+{
+	if (rewriter->mark != ACDAT_MARK_NONE)
+		return rewrite_with_marks(rewriter, bytes, len);
+	return acdat_rewrite_text(rewriter->ref->scan, &rewriter->rewrite, bytes,
+							  len, NULL);
+}
+
 text *
 acdat_rewrite_piece(AcdatRewriter *rewriter, const char *bytes, Size len)
 {
@@ -121,9 +167,7 @@ acdat_rewrite_piece(AcdatRewriter *rewriter, const char *bytes, Size len)
 	rewriter->rewrite.max_output = output_left(rewriter);
 	rewriter->rewrite.sink = append_output;
 	rewriter->rewrite.sink_arg = &output;
-	acdat_raise_scan_error(acdat_rewrite_text(rewriter->ref->scan,
-											  &rewriter->rewrite, bytes, len,
-											  NULL));
+	acdat_raise_scan_error(rewrite_bytes(rewriter, bytes, len));
 	if (output.unchanged)
 	{
 		rewriter->written += len;
@@ -141,63 +185,6 @@ acdat_rewrite_piece(AcdatRewriter *rewriter, const char *bytes, Size len)
 							  (int) (output.used - VARHDRSZ), false);
 	SET_VARSIZE(output.data, output.used);
 	return (text *) output.data;
-}
-
-static bool
-text_equals(const text *value, const char *string)
-{
-	Size		len = strlen(string);
-
-	return VARSIZE_ANY_EXHDR(value) == len &&
-		memcmp(VARDATA_ANY(value), string, len) == 0;
-}
-
-/* The mask of style chars is one character. */
-static void
-check_chars_mask(const AcdatRewriter *rewriter)
-{
-	const acdat_rewrite *rewrite = &rewriter->rewrite;
-
-	if (rewrite->mask_len != 0 &&
-		acdat_cluster_length(rewriter->encoding, rewrite->mask,
-							 rewrite->mask_len) == rewrite->mask_len)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mask must be exactly one character"),
-			 errdetail("Style chars puts one mask in place of each character."),
-			 errhint("Use style fixed for a mask of any length.")));
-}
-
-void
-acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
-{
-	acdat_rewrite *rewrite = &rewriter->rewrite;
-
-	rewrite->policy = ACDAT_MERGED;
-	if (style == NULL || text_equals(style, "chars"))
-	{
-		rewrite->style = ACDAT_REWRITE_CHARS;
-		rewrite->mask = DEFAULT_CHARS_MASK;
-	}
-	else if (text_equals(style, "fixed"))
-	{
-		rewrite->style = ACDAT_REWRITE_FIXED;
-		rewrite->mask = DEFAULT_FIXED_MASK;
-	}
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unrecognized redaction style: \"%s\"",
-						text_to_cstring(style)),
-				 errhint("Use chars or fixed.")));
-	rewrite->mask_len = strlen(rewrite->mask);
-	if (mask == NULL)
-		return;
-	rewrite->mask = VARDATA_ANY(mask);
-	rewrite->mask_len = VARSIZE_ANY_EXHDR(mask);
-	if (rewrite->style == ACDAT_REWRITE_CHARS)
-		check_chars_mask(rewriter);
 }
 
 /* A text or bytea. */

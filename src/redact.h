@@ -17,9 +17,17 @@
 
 #include "src/call_site.h"
 
+/* Texts made for each match, in the place of what acdat_rewrite puts. */
+typedef enum AcdatMark
+{
+	ACDAT_MARK_NONE = 0,
+	ACDAT_MARK_TAG				/* the tag of the pattern: [NAME] */
+} AcdatMark;
+
 typedef struct AcdatRewriter
 {
 	acdat_rewrite rewrite;		/* style, policy and mask */
+	AcdatMark	mark;
 	const AcdatMachineRef *ref;
 	bool		is_text;		/* the pieces, as opposed to bytea */
 	acdat_encoding encoding;	/* of pieces that are text */
@@ -37,6 +45,10 @@ extern void acdat_rewriter_begin(AcdatRewriter *rewriter,
  */
 extern void acdat_rewriter_style(AcdatRewriter *rewriter, text *style,
 								 text *mask);
+
+/* The mark for a match in a piece, palloc'd. */
+extern char *acdat_mark_text(const AcdatRewriter *rewriter,
+							 const acdat_match *match, const char *bytes);
 
 /*
  * A piece rewritten, as a new value; NULL if nothing matches in it.  Raises

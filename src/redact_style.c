@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * redact_style.c
+ *	  What stands in the place of a match: the styles of redact().
+ *
+ * Styles that put the same for every match or character are the matcher's
+ * own.  The others make a mark, a text of its own for each match.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/formatting.h"
+
+#include "src/core/text.h"
+#include "src/pgcompat.h"
+#include "src/redact.h"
+
+#define DEFAULT_CHARS_MASK "*"
+#define DEFAULT_FIXED_MASK "[REDACTED]"
+
+static bool
+text_equals(const text *value, const char *string)
+{
+	Size		len = strlen(string);
+
+	return VARSIZE_ANY_EXHDR(value) == len &&
+		memcmp(VARDATA_ANY(value), string, len) == 0;
+}
+
+/* The mask of style chars is one character. */
+static void
+check_chars_mask(const AcdatRewriter *rewriter)
+{
+	const acdat_rewrite *rewrite = &rewriter->rewrite;
+
+	if (rewrite->mask_len != 0 &&
+		acdat_cluster_length(rewriter->encoding, rewrite->mask,
+							 rewrite->mask_len) == rewrite->mask_len)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("mask must be exactly one character"),
+			 errdetail("Style chars puts one mask in place of each character."),
+			 errhint("Use style fixed for a mask of any length.")));
+}
+
+void
+acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
+{
+	acdat_rewrite *rewrite = &rewriter->rewrite;
+
+	rewrite->policy = ACDAT_MERGED;
+	if (style == NULL || text_equals(style, "chars"))
+	{
+		rewrite->style = ACDAT_REWRITE_CHARS;
+		rewrite->mask = DEFAULT_CHARS_MASK;
+	}
+	else if (text_equals(style, "fixed"))
+	{
+		rewrite->style = ACDAT_REWRITE_FIXED;
+		rewrite->mask = DEFAULT_FIXED_MASK;
+	}
+	else if (text_equals(style, "tag"))
+		rewriter->mark = ACDAT_MARK_TAG;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized redaction style: \"%s\"",
+						text_to_cstring(style)),
+				 errhint("Use chars, fixed or tag.")));
+	if (mask == NULL)
+	{
+		rewrite->mask_len = rewrite->mask == NULL ? 0 : strlen(rewrite->mask);
+		return;
+	}
+	if (rewriter->mark != ACDAT_MARK_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("redaction style \"%s\" takes no mask",
+						text_to_cstring(style))));
+	rewrite->mask = VARDATA_ANY(mask);
+	rewrite->mask_len = VARSIZE_ANY_EXHDR(mask);
+	if (rewrite->style == ACDAT_REWRITE_CHARS)
+		check_chars_mask(rewriter);
+}
+
+/*
+ * The tag of a match's pattern in upper case; in bytes, which have no
+ * encoding, this means ASCII letters.  Without a tag it is as in style fixed.
+ */
+static char *
+tag_mark(const AcdatRewriter *rewriter, uint32 pattern)
+{
+	size_t		len;
+	const char *tag = acdat_pattern_tag(&rewriter->ref->machine, pattern, &len);
+
+	if (tag == NULL || len == 0)
+		return pstrdup(DEFAULT_FIXED_MASK);
+	if (!rewriter->is_text)
+		return psprintf("[%s]", asc_toupper(tag, len));
+	(void) pg_verifymbstr(tag, (int) len, false);
+	return psprintf("[%s]", str_toupper(tag, len, DEFAULT_COLLATION_OID));
+}
+
+char *
+acdat_mark_text(const AcdatRewriter *rewriter, const acdat_match *match,
+				const char *bytes)
+{
+	Assert(rewriter->mark == ACDAT_MARK_TAG);
+	return tag_mark(rewriter, match->pattern);
+}
