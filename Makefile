@@ -1,10 +1,13 @@
 # acdat_bgw: dictionaries of words, compiled once and shared by the cluster
 #
 #   make, make install  build and install for PG_CONFIG
+#   make installcheck   SQL tests of what is installed, on a server of its own;
+#                       not as root
 #   make check          everything, on private servers; prove's lines come last
 #   make demo           the whole path, shown on a private server
 #   make cli            the acdat command: build/acdat
-#   make unit           unit tests of the core, plain and with sanitizers
+#   make unit           unit tests of the core
+#   make unit-sanitize  the same with address and undefined-behaviour sanitizers
 #   make check-core     proof that the core knows nothing of PostgreSQL
 #   make nm-check       proof that no foreign symbol is exported
 #   make coverage       line coverage of make check: build/coverage
@@ -28,7 +31,7 @@ ALL_HEADERS = $(wildcard src/core/*.h shmem/*.h src/*.h src/cli/*.h t/unit/*.h)
 PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
-OWN_GOALS = check demo cli unit unit-programs check-core coverage fuzz bench
+OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -36,6 +39,14 @@ ifeq (,$(asked))
 PG_CPPFLAGS = -I$(srcdir)
 SHLIB_LINK = -lutf8proc
 EXTRA_CLEAN = build
+
+# What a server without the library answers is for make check alone.
+REGRESS = $(filter-out no_preload,$(patsubst t/sql/%.sql,%,$(sort $(wildcard t/sql/*.sql))))
+ISOLATION = $(patsubst t/specs/%.spec,%,$(sort $(wildcard t/specs/*.spec)))
+server_of_its_own = --inputdir=t --temp-instance=tmp_check --encoding=UTF8 --no-locale \
+	--temp-config=$(CURDIR)/t/conf/acdat_bgw.conf --load-extension=acdat_bgw
+REGRESS_OPTS = $(server_of_its_own)
+ISOLATION_OPTS = $(server_of_its_own)
 
 # Debian's server is built with LLVM, but its bitcode would need clang.
 override with_llvm = no
@@ -73,7 +84,8 @@ PLAIN_CORE = $(CORE_SOURCES:%.c=build/plain/%.o)
 PLAIN_UNIT = $(UNIT_COMMON:%.c=build/plain/%.o)
 SANITIZED_CORE = $(CORE_SOURCES:%.c=build/sanitized/%.o)
 SANITIZED_UNIT = $(UNIT_COMMON:%.c=build/sanitized/%.o)
-UNIT_PROGRAMS = $(UNIT_NAMES:%=build/unit/%) $(UNIT_NAMES:%=build/unit/%_sanitized)
+UNIT_PLAIN = $(UNIT_NAMES:%=build/unit/%)
+UNIT_SANITIZED = $(UNIT_NAMES:%=build/unit/%_sanitized)
 
 .SECONDARY:
 .PHONY: $(OWN_GOALS)
@@ -97,10 +109,13 @@ cli: build/acdat
 
 # Programs are cmocka's: each prints TAP and is a test of its own.  Besides,
 # the table of cases for t/008_cases.pl.
-unit-programs: $(UNIT_PROGRAMS) build/tools/print_cases
+unit-programs: $(UNIT_PLAIN) $(UNIT_SANITIZED) build/tools/print_cases
 
-unit: unit-programs
-	prove --timer -e '' $(UNIT_PROGRAMS)
+unit: $(UNIT_PLAIN)
+	prove --timer -e '' $^
+
+unit-sanitize: $(UNIT_SANITIZED)
+	prove --timer -e '' $^
 
 build/acdat: $(CLI_SOURCES:%.c=build/plain/%.o) $(PLAIN_CORE)
 	$(CC) $(CORE_CFLAGS) $^ -lutf8proc -o $@
