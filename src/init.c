@@ -13,13 +13,10 @@
 #include "shmem/registry.h"
 #include "shmem/worker.h"
 #include "src/guc.h"
+#include "src/pgcompat.h"
 #include "src/publish.h"
 
-#ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "acdat_bgw", .version = "1.0");
-#else
-PG_MODULE_MAGIC;
-#endif
 
 extern PGDLLEXPORT void _PG_init(void);
 

@@ -11,10 +11,13 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
+
 #include "shmem/shmem_compat.h"
 
-#if PG_VERSION_NUM < 150000
-#error "acdat_bgw requires PostgreSQL 15 or later"
+/* before 18 a module said no more than which server it was built for */
+#ifndef PG_MODULE_MAGIC_EXT
+#define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
 /* the caller may bring the memory of a lexer */
