@@ -21,6 +21,7 @@
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "shmem/jobs.h"
@@ -76,12 +77,26 @@ begin_load(void)
 	LWLockRelease(acdat_registry->lock);
 }
 
+/* Does an entry say what a row says? */
+static bool
+same_attributes(const AcdatEntry *entry, const AcdatEntry *fresh)
+{
+	return entry->version == fresh->version &&
+		entry->cluster == fresh->cluster &&
+		entry->owner == fresh->owner &&
+		entry->reader == fresh->reader &&
+		entry->reader_public == fresh->reader_public &&
+		strcmp(NameStr(entry->name), NameStr(fresh->name)) == 0;
+}
+
 /*
- * The state of a row in the registry: an entry taken from this very
- * revision, whether its transaction is settled or not.  Exclusive lock held.
+ * The state of a row in the registry: an entry made with this very row,
+ * whether its transaction is settled or not.  A row that was edited by hand
+ * need not have another revision, so what it says counts.  Exclusive lock
+ * held.
  */
 static AcdatEntry *
-entry_of_row(const AcdatDictionaryRow *row)
+entry_of_row(const AcdatDictionaryRow *row, const AcdatEntry *fresh)
 {
 	int			i;
 
@@ -89,11 +104,14 @@ entry_of_row(const AcdatDictionaryRow *row)
 	{
 		AcdatEntry *entry = &acdat_registry->entries[i];
 
-		if (entry->serial != 0 && entry->database == MyDatabaseId &&
-			entry->revision == row->revision && !entry->dropped &&
-			memcmp(&entry->dictionary, &row->id, sizeof(pg_uuid_t)) == 0 &&
-			(entry->xid_state == ACDAT_XID_FROZEN ||
-			 entry->xid == row->xmin || row->xmin_frozen))
+		if (entry->serial == 0 || entry->database != MyDatabaseId ||
+			entry->revision != row->revision || entry->dropped ||
+			memcmp(&entry->dictionary, &row->id, sizeof(pg_uuid_t)) != 0)
+			continue;
+		if (entry->xid_state != ACDAT_XID_FROZEN && entry->xid == row->xmin)
+			return entry;
+		if ((entry->xid_state == ACDAT_XID_FROZEN || row->xmin_frozen) &&
+			same_attributes(entry, fresh))
 			return entry;
 	}
 	return NULL;
@@ -118,7 +136,7 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 	fresh.sequence = row->revision;
 
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
-	entry = entry_of_row(row);
+	entry = entry_of_row(row, &fresh);
 	if (entry != NULL && entry->load == ACDAT_FAILED &&
 		TimestampDifferenceExceeds(entry->since, GetCurrentTimestamp(),
 								   ACDAT_RETRY_FAILED_MS))
@@ -159,21 +177,27 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 	return result->load == ACDAT_LOADING;
 }
 
-/* Mark a load as failed when not even a job could be made of it. */
+/*
+ * Keep the error of a row that could not even be made a job of: look-ups
+ * raise it, the view shows it, and the other dictionaries are loaded.
+ */
 static void
-fail_entry(uint64 serial, const char *message)
+fail_row(const AcdatDictionaryRow *row, int sqlerrcode, const char *message)
 {
-	int			i;
+	AcdatEntry	fresh;
+	AcdatEntry *entry;
 
+	acdat_entry_from_row(&fresh, row, 0);
+	fresh.xid = row->xmin;
+	fresh.xid_state = row->xmin_frozen ? ACDAT_XID_FROZEN : ACDAT_XID_COMMITTED;
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
-	for (i = 0; i < acdat_registry->entries_used; i++)
+	entry = entry_of_row(row, &fresh);
+	if (entry == NULL)
+		entry = acdat_entry_insert(&fresh);
+	if (entry != NULL && entry->load == ACDAT_LOADING)
 	{
-		AcdatEntry *entry = &acdat_registry->entries[i];
-
-		if (entry->serial != serial)
-			continue;
 		entry->load = ACDAT_FAILED;
-		entry->sqlerrcode = ERRCODE_DATA_CORRUPTED;
+		entry->sqlerrcode = sqlerrcode;
 		strlcpy(entry->error, message, ACDAT_ERROR_BYTES);
 		acdat_registry_changed();
 	}
@@ -190,22 +214,49 @@ load_row(const AcdatDictionaryRow *row, Snapshot snapshot)
 	if (!enter_row(row, version != NULL ? version->encoding : 0, snapshot,
 				   &entry))
 		return;
+	if (version != NULL)
+		version = acdat_read_version(&row->id, row->version, true, snapshot);
+	if (version == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored patterns of the dictionary are missing")));
+	acdat_job_submit_load(&entry, &version->options,
+						  VARDATA(version->content),
+						  VARSIZE(version->content) - VARHDRSZ);
+}
+
+/* Load a row; its failure is its own.  Only being told to stop is passed on. */
+static void
+load_row_guarded(const AcdatDictionaryRow *row, Snapshot snapshot)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		if (version != NULL)
-			version = acdat_read_version(&row->id, row->version, true,
-										 snapshot);
-		if (version != NULL)
-			acdat_job_submit_load(&entry, &version->options,
-								  VARDATA(version->content),
-								  VARSIZE(version->content) - VARHDRSZ);
-		else
-			fail_entry(entry.serial, "stored patterns of the dictionary are missing");
+		load_row(row, snapshot);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
 	}
 	PG_CATCH();
 	{
-		fail_entry(entry.serial, "stored patterns of the dictionary could not be read");
-		PG_RE_THROW();
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+			error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			ReThrowError(error);
+		ereport(LOG,
+				(errmsg("could not load a dictionary: %s", error->message)));
+		fail_row(row, error->sqlerrcode, error->message);
+		FreeErrorData(error);
 	}
 	PG_END_TRY();
 }
@@ -276,7 +327,7 @@ load_database(void)
 		foreach(cell, rows)
 		{
 			CHECK_FOR_INTERRUPTS();
-			load_row(lfirst(cell), snapshot);
+			load_row_guarded(lfirst(cell), snapshot);
 		}
 		end_missing(rows, snapshot);
 	}

@@ -123,6 +123,10 @@ cache_stands(const AcdatLookupCache *cache, Snapshot snapshot,
 		cache->name_len != name_len ||
 		memcmp(cache->name, name, name_len) != 0 || snapshot == NULL)
 		return false;
+
+	/* each serializable transaction must read the row for itself */
+	if (IsolationIsSerializable() && cache->lxid != AcdatMyLocalXid())
+		return false;
 	if (cache->settled &&
 		(!TransactionIdIsValid(cache->newest_xid) ||
 		 TransactionIdFollows(snapshot->xmin, cache->newest_xid)))
