@@ -233,14 +233,14 @@ CREATE FUNCTION acdat.redact(value text, dictionary text,
 	RETURNS text STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(text, text, text, text) IS
-	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME]';
+	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], hash a hash with the key acdat_bgw.hash_key';
 
 CREATE FUNCTION acdat.redact(value bytea, dictionary text,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
 	RETURNS bytea STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(bytea, text, text, text) IS
-	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME]';
+	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], hash a hash with the key acdat_bgw.hash_key';
 
 CREATE FUNCTION acdat.redact(value text[], dictionary text,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)

@@ -26,6 +26,7 @@ int			acdat_guc_max_pattern_bytes = 65536;
 int			acdat_guc_max_matches = 10000000;
 int			acdat_guc_max_output_bytes = ACDAT_OUTPUT_BYTES;
 char	   *acdat_guc_cluster_publisher = NULL;
+char	   *acdat_guc_hash_key = NULL;
 
 /* Settings of the launcher and of shared memory: server-wide. */
 static void
@@ -70,6 +71,20 @@ define_server_gucs(bool preloading)
 							   PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
+/* Who has the key can tell by trying what a hash stands for. */
+static void
+define_secret_gucs(void)
+{
+	DefineCustomStringVariable("acdat_bgw.hash_key",
+							   "Sets the key of redaction style hash.",
+							   "Empty means that the style cannot be used.",
+							   &acdat_guc_hash_key, "",
+							   PGC_SUSET,
+							   GUC_SUPERUSER_ONLY | GUC_NO_SHOW_ALL |
+							   GUC_NOT_IN_SAMPLE,
+							   NULL, NULL, NULL);
+}
+
 /* Limits of single calls: anybody's own business. */
 static void
 define_session_gucs(void)
@@ -97,5 +112,6 @@ acdat_define_gucs(bool preloading)
 {
 	define_server_gucs(preloading);
 	define_session_gucs();
+	define_secret_gucs();
 	MarkGUCPrefixReserved("acdat_bgw");
 }

@@ -16,6 +16,7 @@
 extern int	acdat_guc_max_matches;
 extern int	acdat_guc_max_output_bytes;
 extern char *acdat_guc_cluster_publisher;
+extern char *acdat_guc_hash_key;
 
 /* Define all settings; preloading: those of the postmaster too. */
 extern void acdat_define_gucs(bool preloading);

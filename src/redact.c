@@ -87,6 +87,7 @@ acdat_rewriter_begin(AcdatRewriter *rewriter, const AcdatCallSite *site,
 {
 	memset(rewriter, 0, sizeof(*rewriter));
 	rewriter->ref = ref;
+	rewriter->is_machine = site->is_machine;
 	rewriter->is_text = site->is_text;
 	rewriter->encoding = site->encoding;
 }

@@ -21,7 +21,8 @@
 typedef enum AcdatMark
 {
 	ACDAT_MARK_NONE = 0,
-	ACDAT_MARK_TAG				/* the tag of the pattern: [NAME] */
+	ACDAT_MARK_TAG,				/* the tag of the pattern: [NAME] */
+	ACDAT_MARK_HASH				/* a keyed hash of the bytes matched */
 } AcdatMark;
 
 typedef struct AcdatRewriter
@@ -29,6 +30,7 @@ typedef struct AcdatRewriter
 	acdat_rewrite rewrite;		/* style, policy and mask */
 	AcdatMark	mark;
 	const AcdatMachineRef *ref;
+	bool		is_machine;		/* ref is a machine value's */
 	bool		is_text;		/* the pieces, as opposed to bytea */
 	acdat_encoding encoding;	/* of pieces that are text */
 	uint64		written;		/* bytes of the pieces so far */

@@ -11,16 +11,22 @@
 #include "postgres.h"
 
 #include "catalog/pg_collation.h"
+#include "common/hmac.h"
+#include "common/sha2.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 
 #include "src/core/text.h"
+#include "src/guc.h"
 #include "src/pgcompat.h"
 #include "src/redact.h"
 
 #define DEFAULT_CHARS_MASK "*"
 #define DEFAULT_FIXED_MASK "[REDACTED]"
+
+/* Bytes of a hash that are shown, each as two digits. */
+#define HASH_BYTES 8
 
 static bool
 text_equals(const text *value, const char *string)
@@ -48,6 +54,25 @@ check_chars_mask(const AcdatRewriter *rewriter)
 			 errhint("Use style fixed for a mask of any length.")));
 }
 
+/*
+ * Style hash depends on a setting, which an immutable function must not; and
+ * with a machine of one's own making it would tell the hash of any guess.
+ */
+static void
+check_hash(const AcdatRewriter *rewriter)
+{
+	if (rewriter->is_machine)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("redaction style \"hash\" is not supported for machine values"),
+				 errhint("Publish a dictionary.")));
+	if (acdat_guc_hash_key == NULL || acdat_guc_hash_key[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("there is no key for redaction style \"hash\""),
+				 errhint("A superuser can set acdat_bgw.hash_key.")));
+}
+
 void
 acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
 {
@@ -66,12 +91,17 @@ acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
 	}
 	else if (text_equals(style, "tag"))
 		rewriter->mark = ACDAT_MARK_TAG;
+	else if (text_equals(style, "hash"))
+	{
+		check_hash(rewriter);
+		rewriter->mark = ACDAT_MARK_HASH;
+	}
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized redaction style: \"%s\"",
 						text_to_cstring(style)),
-				 errhint("Use chars, fixed or tag.")));
+				 errhint("Use chars, fixed, tag or hash.")));
 	if (mask == NULL)
 	{
 		rewrite->mask_len = rewrite->mask == NULL ? 0 : strlen(rewrite->mask);
@@ -97,19 +127,52 @@ tag_mark(const AcdatRewriter *rewriter, uint32 pattern)
 {
 	size_t		len;
 	const char *tag = acdat_pattern_tag(&rewriter->ref->machine, pattern, &len);
+	char	   *upper;
+	char	   *mark;
 
 	if (tag == NULL || len == 0)
 		return pstrdup(DEFAULT_FIXED_MASK);
-	if (!rewriter->is_text)
-		return psprintf("[%s]", asc_toupper(tag, len));
-	(void) pg_verifymbstr(tag, (int) len, false);
-	return psprintf("[%s]", str_toupper(tag, len, DEFAULT_COLLATION_OID));
+	if (rewriter->is_text)
+	{
+		(void) pg_verifymbstr(tag, (int) len, false);
+		upper = str_toupper(tag, len, DEFAULT_COLLATION_OID);
+	}
+	else
+		upper = asc_toupper(tag, len);
+	mark = psprintf("[%s]", upper);
+	pfree(upper);
+	return mark;
+}
+
+/* The beginning of the HMAC-SHA-256 of what matched, in hexadecimal digits. */
+static char *
+hash_mark(const char *bytes, Size len)
+{
+	uint8		digest[PG_SHA256_DIGEST_LENGTH];
+	char		digits[2 * HASH_BYTES + 1];
+	pg_hmac_ctx *context = pg_hmac_create(PG_SHA256);
+	bool		done;
+
+	done = context != NULL &&
+		pg_hmac_init(context, (const uint8 *) acdat_guc_hash_key,
+					 strlen(acdat_guc_hash_key)) >= 0 &&
+		pg_hmac_update(context, (const uint8 *) bytes, len) >= 0 &&
+		pg_hmac_final(context, digest, sizeof(digest)) >= 0;
+	pg_hmac_free(context);
+	if (!done)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not compute a keyed hash")));
+	digits[hex_encode((const char *) digest, HASH_BYTES, digits)] = '\0';
+	return psprintf("[%s]", digits);
 }
 
 char *
 acdat_mark_text(const AcdatRewriter *rewriter, const acdat_match *match,
 				const char *bytes)
 {
+	if (rewriter->mark == ACDAT_MARK_HASH)
+		return hash_mark(bytes + match->start, match->end - match->start);
 	Assert(rewriter->mark == ACDAT_MARK_TAG);
 	return tag_mark(rewriter, match->pattern);
 }
