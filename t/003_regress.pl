@@ -31,7 +31,7 @@ sub regress
 		'>', \$stdout, '2>', \$stderr);
 	diag slurp_file("$output/regression.diffs")
 	  if -s "$output/regression.diffs";
-	return ($stdout . $stderr) =~ m/^test (\w+)\s+\.\.\. ok\b/mg;
+	return passed_tests($stdout . $stderr);
 }
 
 ok(@with > 0 && @without > 0, 'there are statements to run');

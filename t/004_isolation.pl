@@ -25,8 +25,7 @@ IPC::Run::run(
 diag slurp_file("$output/regression.diffs")
   if -s "$output/regression.diffs";
 
-my %passed =
-  map { $_ => 1 } ($stdout . $stderr) =~ m/^test (\w+)\s+\.\.\. ok\b/mg;
+my %passed = map { $_ => 1 } passed_tests($stdout . $stderr);
 
 ok($passed{$_}, "sessions interleave as expected in $_.spec") foreach @tests;
 

@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_node session sql sql_error quote_text quote_array publish answer answer_is
+  new_node passed_tests session sql sql_error quote_text quote_array publish answer answer_is
   poll_until wait_for_lock wait_for_states
   states_of segment_of cluster_segments segment_file wait_for_segments
   mapping_permissions private_dirty launcher_pid
@@ -71,6 +71,16 @@ sub launcher_pid
 
 	return sql($node, 'postgres',
 		"SELECT pid FROM acdat.worker WHERE kind = 'launcher'");
+}
+
+# Names of the tests that a report of pg_regress or pg_isolation_regress calls
+# ok: "test NAME ... ok 5 ms", and since 16 "ok 1   - NAME 5 ms".
+sub passed_tests
+{
+	my ($report) = @_;
+
+	return grep { defined }
+	  $report =~ m/^(?:test (\w+)\s+\.\.\. ok\b|ok \d+\s+[-+] (\w+))/mg;
 }
 
 # ---- Single statements ----
