@@ -243,23 +243,21 @@ load_words(sorter *s, sort_run *run)
 static acdat_status
 sort_records(sorter *s)
 {
-	acdat_status status = ACDAT_OK;
-
-	while (s->top > 0 && status == ACDAT_OK)
+	while (s->top > 0)
 	{
 		sort_run	run = s->stack[--s->top];
 
-		if (!run.loaded)
-			status = load_words(s, &run);
+		if (!run.loaded && load_words(s, &run) != ACDAT_OK)
+			return ACDAT_CANCELLED;
 		if (run.high - run.low <= SHORT_RUN)
 			sort_short(s, &run);
 		else
 			split_run(s, &run);
 		if (build_work(s->builder,
 					   (run.high - run.low) * sizeof(sort_record)))
-			status = ACDAT_CANCELLED;
+			return ACDAT_CANCELLED;
 	}
-	return status;
+	return ACDAT_OK;
 }
 
 /* Move patterns to where their records are, along the cycles. */
