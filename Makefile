@@ -10,6 +10,7 @@
 #   make unit-sanitize  the same with address and undefined-behaviour sanitizers
 #   make check-core     proof that the core knows nothing of PostgreSQL
 #   make nm-check       proof that no foreign symbol is exported
+#   make check-versions the tests that need a server, on other versions (root)
 #   make coverage       line coverage of make check: build/coverage
 #   make fuzz           fuzz the core, FUZZ_SECONDS each
 #
@@ -31,7 +32,7 @@ ALL_HEADERS = $(wildcard src/core/*.h shmem/*.h src/*.h src/cli/*.h t/unit/*.h)
 PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
-OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench
+OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -153,5 +154,11 @@ build/fuzz/%: t/fuzz/%.c $(UNIT_COMMON) $(CORE_SOURCES) $(ALL_HEADERS)
 	@mkdir -p $(@D)
 	clang $(CORE_WARNINGS) -O1 -g -fsanitize=fuzzer,address,undefined -I. \
 		$(filter %.c,$^) -lutf8proc -o $@
+
+# Other versions of the server, each in a Debian of its own.
+VERSIONS = 17 18 19
+
+check-versions:
+	t/tools/versions $(VERSIONS)
 
 endif
