@@ -18,6 +18,10 @@
 /* Folded bytes at a time; any pattern is done in pieces. */
 #define FOLD_ROOM (2 * (size_t) ACDAT_UNIT_MAX_FOLDED)
 
+/*
+ * Check and copy the options, and derive from them how bytes are folded.
+ * What is allocated here is freed with the builder, whatever is returned.
+ */
 static acdat_status
 set_options(acdat_builder *builder, const acdat_options *options)
 {
@@ -64,6 +68,10 @@ set_options(acdat_builder *builder, const acdat_options *options)
 		ACDAT_OK : ACDAT_NO_MEMORY;
 }
 
+/*
+ * On any failure nothing is left allocated.  Default limits are filled in
+ * here, so that the rest of the builder need not know of them.
+ */
 acdat_builder *
 acdat_builder_create(const acdat_options *options, const acdat_limits *limits,
 					 const acdat_hooks *hooks, acdat_status *status)
@@ -233,6 +241,11 @@ add_strings(acdat_builder *builder, const acdat_pattern *pattern,
 	return ACDAT_OK;
 }
 
+/*
+ * Copy one pattern.  The strings come first and the bytes last: only bytes
+ * can be taken back, and a pair of strings that no pattern names is harmless.
+ * The pattern is counted when nothing can fail any more.
+ */
 static acdat_status
 add_pattern(acdat_builder *builder, const acdat_pattern *pattern)
 {
@@ -265,6 +278,10 @@ add_pattern(acdat_builder *builder, const acdat_pattern *pattern)
 	return build_work(builder, pattern->len) ? ACDAT_CANCELLED : ACDAT_OK;
 }
 
+/*
+ * A pattern that is refused leaves the builder as it was; its ordinal is kept
+ * for the message.  Being cancelled is no fault of the pattern.
+ */
 acdat_status
 acdat_builder_add(acdat_builder *builder, const acdat_pattern *pattern)
 {
@@ -295,6 +312,10 @@ trim(acdat_builder *builder)
 			   builder->pair_count, sizeof(build_strings));
 }
 
+/*
+ * The steps move data around in place, so a builder whose compilation failed
+ * is good for nothing but its statistics.
+ */
 acdat_status
 acdat_builder_compile(acdat_builder *builder, size_t *image_size)
 {
@@ -324,6 +345,9 @@ acdat_builder_stats(const acdat_builder *builder, acdat_build_stats *stats)
 	*stats = builder->stats;
 }
 
+/*
+ * Free everything; arrays not made yet are NULL.
+ */
 void
 acdat_builder_destroy(acdat_builder *builder)
 {

@@ -94,6 +94,10 @@ attribute_word(const acdat_builder *builder, const acdat_string *string,
 	return string_word(builder->strings + string->offset, string->len, index);
 }
 
+/*
+ * The next word of a pattern.  Signed numbers are shifted so that they compare
+ * as unsigned ones.
+ */
 static uint64_t
 pattern_word(const acdat_builder *builder, uint32_t pattern,
 			 sort_phase phase, uint32_t index)
@@ -119,6 +123,9 @@ pattern_word(const acdat_builder *builder, uint32_t pattern,
 	return pattern;
 }
 
+/*
+ * Runs of one are sorted.
+ */
 static void
 push_run(sorter *s, uint32_t low, uint32_t high, const sort_run *like)
 {
@@ -151,6 +158,10 @@ push_equal(sorter *s, uint32_t low, uint32_t high, const sort_run *run)
 	push_run(s, low, high, &next);
 }
 
+/*
+ * By insertion; what is equal goes on to the next word, like the halves of a
+ * long run.
+ */
 static void
 sort_short(sorter *s, const sort_run *run)
 {
@@ -174,6 +185,10 @@ sort_short(sorter *s, const sort_run *run)
 	}
 }
 
+/*
+ * Split a run by the highest bit that differs, in place.  Bits that all records
+ * share cost nothing.
+ */
 static void
 split_run(sorter *s, const sort_run *run)
 {
@@ -287,6 +302,10 @@ move_patterns(acdat_builder *builder, sort_record *records)
 	return ACDAT_OK;
 }
 
+/*
+ * Records are sorted, and patterns moved once at the end: a record is smaller
+ * and what its comparisons look at is in it.
+ */
 acdat_status
 acdat_build_sort(acdat_builder *builder)
 {
@@ -334,6 +353,9 @@ same_attributes(const acdat_builder *builder, const build_pattern *a,
 		same_string(builder, build_tag(builder, a), build_tag(builder, b));
 }
 
+/*
+ * Length of the longest common prefix.
+ */
 static uint32_t
 shared_bytes(const unsigned char *a, uint32_t a_len,
 			 const unsigned char *b, uint32_t b_len)
@@ -393,6 +415,9 @@ unite(acdat_builder *builder, unsigned char *arena)
 	return ACDAT_OK;
 }
 
+/*
+ * The second arena is as large as the first one at most, and short-lived.
+ */
 acdat_status
 acdat_build_unite(acdat_builder *builder)
 {

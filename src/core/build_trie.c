@@ -57,6 +57,9 @@ assign_classes(acdat_builder *builder)
 	return ACDAT_OK;
 }
 
+/*
+ * The child of a state, or ACDAT_NONE; free slots have no label.
+ */
 static inline uint32_t
 child_of(const acdat_builder *builder, uint32_t state, uint32_t label)
 {
@@ -182,6 +185,10 @@ expand(acdat_builder *builder, item it, uint32_t depth, level *next)
 	return build_work(builder, count * sizeof(item)) ? ACDAT_CANCELLED : ACDAT_OK;
 }
 
+/*
+ * All states of a depth before any of the next: failure links lead to smaller
+ * depths.
+ */
 static acdat_status
 build_levels(acdat_builder *builder, level *current, level *next)
 {
@@ -211,6 +218,9 @@ build_levels(acdat_builder *builder, level *current, level *next)
 	return status;
 }
 
+/*
+ * Room for levels and nodes is known beforehand and never grows.
+ */
 acdat_status
 acdat_build_automaton(acdat_builder *builder)
 {

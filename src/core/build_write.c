@@ -59,6 +59,9 @@ ends_are_static(const acdat_builder *builder)
 		  iota_may_be_mark(builder));
 }
 
+/*
+ * The part of the header that is known before patterns are counted.
+ */
 static void
 fill_options(acdat_builder *builder, acdat_image_header *h)
 {
@@ -90,6 +93,10 @@ typedef struct needs
 	bool		tags;
 } needs;
 
+/*
+ * Counts and extremes over all patterns, and what varies among those that are
+ * reported.  Attributes of allow patterns are of no use to anybody.
+ */
 static acdat_status
 count_patterns(acdat_builder *builder, acdat_image_header *h, needs *need)
 {
@@ -163,6 +170,10 @@ place_section(uint64_t *end, bool wanted, uint64_t count, uint64_t width)
 	return offset;
 }
 
+/*
+ * Decide where every section goes.  The order is that of use in a scan: what
+ * it reads most lies together at the front.
+ */
 acdat_status
 acdat_build_layout(acdat_builder *builder, size_t *size)
 {
@@ -262,6 +273,9 @@ u32_section(const writer *w, uint64_t offset)
 	return (uint32_t *) (void *) (w->image + offset);
 }
 
+/*
+ * A pattern without strings has no pair of them.
+ */
 static void
 write_string(const writer *w, uint64_t section, uint32_t entry,
 			 const acdat_string *string)
@@ -334,6 +348,9 @@ choose_entry(const writer *w, uint32_t node)
 	return choice;
 }
 
+/*
+ * Does the list of a node have an allow pattern?
+ */
 static bool
 node_allows(const writer *w, uint32_t node)
 {
@@ -415,6 +432,11 @@ write_nodes(writer *w)
 	return ACDAT_OK;
 }
 
+/*
+ * Links skip nodes without entries (where ends are static; else scans do), and
+ * every node learns which node of its chain leftmost_first prefers.  Nodes with
+ * smaller numbers are finished, so each is looked at once.
+ */
 static acdat_status
 write_choices(writer *w)
 {
@@ -458,6 +480,9 @@ write_classes(const writer *w)
 									  builder->byte_table[i]];
 }
 
+/*
+ * Entries lie in the order of their nodes, so a node needs only its first.
+ */
 static acdat_status
 write_all_entries(writer *w)
 {
@@ -480,6 +505,10 @@ write_all_entries(writer *w)
 	return ACDAT_OK;
 }
 
+/*
+ * Everything behind the header.  Choices read entries and lengths back through
+ * the image, so they come last.
+ */
 static acdat_status
 write_sections(writer *w)
 {
@@ -512,6 +541,10 @@ write_sections(writer *w)
 	return status;
 }
 
+/*
+ * May be called any number of times.  After a failure the image has no valid
+ * checksum, and neither way of opening accepts it.
+ */
 acdat_status
 acdat_builder_write(const acdat_builder *builder, void *image)
 {

@@ -92,6 +92,11 @@ check_filter(checker *c)
 						 8, false);
 }
 
+/*
+ * Every section that is there lies inside the image, and those that depend on
+ * one another are there together.  After this any index below the count of a
+ * section is safe.
+ */
 static bool
 check_sections(checker *c)
 {
@@ -125,6 +130,10 @@ check_sections(checker *c)
 	return true;
 }
 
+/*
+ * Enumerations are in range and counts are possible.  The longest pattern is
+ * tied to the number of states here because the size of a scan follows from it.
+ */
 static bool
 check_header(checker *c)
 {
@@ -292,6 +301,10 @@ check_depths(checker *c)
 	return true;
 }
 
+/*
+ * Needs depths and nodes.  Links that lead upwards end at the root; a node no
+ * longer than its state is deep keeps matches inside the window.
+ */
 static bool
 check_states(checker *c)
 {
@@ -352,6 +365,10 @@ check_node(checker *c, uint32_t node, uint32_t *chain)
 	return true;
 }
 
+/*
+ * Entries of nodes are consecutive and cover all; then node after node, each
+ * against smaller numbers only, so that one pass proves chains finite.
+ */
 static bool
 check_nodes(checker *c)
 {
@@ -392,6 +409,9 @@ check_nodes(checker *c)
 	return sound;
 }
 
+/*
+ * Is a replacement or tag inside the string section?
+ */
 static bool
 check_string(checker *c, uint64_t section, uint32_t entry)
 {
@@ -407,6 +427,9 @@ check_string(checker *c, uint64_t section, uint32_t entry)
 	return true;
 }
 
+/*
+ * Strings are all that entries have which could be out of range.
+ */
 static bool
 check_entries(checker *c)
 {
@@ -446,6 +469,9 @@ check_body(checker *c)
 	return true;
 }
 
+/*
+ * Cheap tests first; the memory for the rest is freed whatever comes out.
+ */
 static bool
 check_image(checker *c)
 {
@@ -477,6 +503,9 @@ check_image(checker *c)
 	return sound;
 }
 
+/*
+ * The machine is set only when everything holds.
+ */
 acdat_status
 acdat_open_checked(acdat_machine *machine, const void *image, size_t size,
 				   const acdat_hooks *hooks, const char **reason)

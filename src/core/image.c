@@ -55,6 +55,9 @@ acdat_image_checksum(const void *image, size_t size, uint64_t checksum[2])
 	(void) acdat_image_checksum_ticking(image, size, NULL, checksum);
 }
 
+/*
+ * Of the header alone, so that opening takes the same time for any image.
+ */
 uint64_t
 acdat_header_checksum(const acdat_image_header *header)
 {
@@ -64,6 +67,10 @@ acdat_header_checksum(const acdat_image_header *header)
 	return XXH3_64bits(&h, sizeof(h));
 }
 
+/*
+ * Looks at the header only.  More bytes than the image has do no harm: shared
+ * memory comes in pages.
+ */
 acdat_status
 acdat_open_trusted(acdat_machine *machine, const void *image, size_t size)
 {
@@ -103,6 +110,9 @@ acdat_image_text_options(const acdat_machine *m, acdat_text_options *options)
 	}
 }
 
+/*
+ * All from the header; nothing is counted.
+ */
 void
 acdat_machine_describe(const acdat_machine *m, acdat_machine_info *info)
 {
@@ -130,6 +140,9 @@ acdat_machine_describe(const acdat_machine *m, acdat_machine_info *info)
 	info->valid_utf8 = (h->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
 }
 
+/*
+ * Identifiers have 32 bits unless one needs more.
+ */
 int64_t
 acdat_pattern_id(const acdat_machine *m, uint32_t pattern)
 {

@@ -12,6 +12,9 @@
 /* Masks of single characters are gathered before they are passed on. */
 #define MASK_BUFFER 512
 
+/*
+ * Pass output on, unless it would exceed the limit of the stream.
+ */
 static acdat_status
 put(acdat_scan *scan, const void *bytes, size_t len)
 {
@@ -181,6 +184,10 @@ acdat_rewrite_begin(acdat_scan *scan, const acdat_rewrite *rewrite)
 	scan->union_begun = false;
 }
 
+/*
+ * A stream is scanned as far as it can be decided; what was rewritten and what
+ * lies before the next possible match is let go of.
+ */
 acdat_status
 acdat_rewrite_feed(acdat_scan *scan, const void *text, size_t len, bool final,
 				   size_t *consumed, uint64_t *matches)

@@ -27,6 +27,9 @@
 
 #define ALIGN16(x) (((x) + 15) & ~(size_t) 15)
 
+/*
+ * Starts in a block: many times the look-ahead, within limits.
+ */
 static uint32_t
 max_block(const acdat_machine *m)
 {
@@ -38,6 +41,10 @@ max_block(const acdat_machine *m)
 	return block < FIRST_BLOCK ? FIRST_BLOCK : (uint32_t) block;
 }
 
+/*
+ * Folded bytes a block may need: starts, look-ahead and one unit more, for a
+ * unit that does not fit is left for the next block.
+ */
 static size_t
 folded_capacity(const acdat_machine *m)
 {
@@ -56,6 +63,10 @@ stack_size(const acdat_machine *m)
 	return ALIGN16(elements * sizeof(scan_start));
 }
 
+/*
+ * Depends on nothing but the machine, as promised.  The parts are laid out by
+ * acdat_scan_init() in the same order.
+ */
 size_t
 acdat_scan_size(const acdat_machine *m)
 {
@@ -111,6 +122,10 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 	scan->origins = (acdat_origin *) (void *) room;
 }
 
+/*
+ * Touches a few fields only: short texts are scanned by the million.  Room for
+ * starts and folding needs no clearing.
+ */
 void
 acdat_scan_start(acdat_scan *scan, acdat_policy policy, const void *text,
 				 size_t len, bool final)
@@ -137,6 +152,10 @@ acdat_scan_trust_text(acdat_scan *scan, bool valid)
 		(scan->m.header->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
 }
 
+/*
+ * Word boundaries look at the character before a start, which may have four
+ * bytes; a union that may go on is kept from its beginning.
+ */
 size_t
 acdat_scan_consumed(const acdat_scan *scan)
 {
@@ -161,6 +180,9 @@ acdat_scan_continue(acdat_scan *scan, const void *text, size_t len,
 	scan->final = final;
 }
 
+/*
+ * Text before it can be passed on: no match reported later begins there.
+ */
 uint64_t
 acdat_scan_decided(const acdat_scan *scan)
 {
@@ -239,6 +261,10 @@ next_folded(acdat_scan *scan)
 	return starts;
 }
 
+/*
+ * The filter answers for the whole block or not at all.  A block without starts
+ * is progress only if it used up text.
+ */
 acdat_status
 acdat_scan_next_block(acdat_scan *scan)
 {

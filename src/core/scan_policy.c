@@ -254,6 +254,10 @@ take_start(acdat_scan *scan, acdat_match *match)
 	return true;
 }
 
+/*
+ * First what is left of the start at hand, then the starts of the block, then
+ * the next block.  A union waits until a start beyond it, or the end.
+ */
 acdat_status
 acdat_scan_next(acdat_scan *scan, acdat_match *match)
 {
@@ -342,6 +346,10 @@ contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 	return status == ACDAT_END ? ACDAT_OK : status;
 }
 
+/*
+ * With folding, boundaries or exceptions a match has to be looked at; the
+ * leftmost one is the cheapest to get.
+ */
 acdat_status
 acdat_contains(acdat_scan *scan, const void *text, size_t len, bool *found)
 {
@@ -356,6 +364,9 @@ acdat_contains(acdat_scan *scan, const void *text, size_t len, bool *found)
 	return status == ACDAT_END ? ACDAT_OK : status;
 }
 
+/*
+ * Ticks of its own, for a block can hold any number of matches.
+ */
 acdat_status
 acdat_count(acdat_scan *scan, acdat_policy policy, const void *text,
 			size_t len, uint64_t *count)
