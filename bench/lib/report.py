@@ -60,12 +60,11 @@ def revision(tree):
 
 
 def machine(bench):
-    tree = os.path.dirname(os.path.dirname(bench.folder))
     return {
         'processor': first_line('/proc/cpuinfo', 'model name'), 'processors': os.cpu_count(),
         'memory': first_line('/proc/meminfo', 'MemTotal'), 'kernel': platform.release(),
-        'server': bench.builds[0].version, 'revision': revision(tree),
-        'load average before the end': ' '.join('%.1f' % load for load in os.getloadavg()),
+        'server': bench.builds[0].version, 'revision': bench.revision,
+        'load average at the end': ' '.join('%.1f' % load for load in os.getloadavg()),
         'clock': 'processor time where one process works' if bench.cpu else 'wall',
         'data': 'ACDAT_DATA for d1, d5 and d7, else generated' if bench.data.real else 'generated',
     }

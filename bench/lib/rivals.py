@@ -56,7 +56,7 @@ class Contest:
                 own = self.result.samples['now']['acdat']
                 self.result.ratios[name + '_to_acdat_more_than'] = [self.limit / min(own)]
             else:
-                self.result.notes.append('%s: skipped, %s' % (name, str(reason).split(' CONTEXT')[0][:200]))
+                self.result.notes.append('%s: failed, %s' % (name, str(reason).split(' HINT')[0].split(' CONTEXT')[0][:200]))
             return
         if self.expected is None:
             self.expected = answer
