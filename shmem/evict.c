@@ -114,13 +114,14 @@ evict_one(const pg_uuid_t *dictionary)
 	}
 	if (victim == NULL)
 		return false;
+	/* before retired: see mapping.c */
+	acdat_registry_changed();
 	registry->machines[victim->machine].entries--;
 	registry->machines[victim->machine].retired = true;
 	victim->machine = -1;
 	victim->load = ACDAT_EVICTED;
 	victim->wanted = false;
 	victim->error[0] = '\0';
-	acdat_registry_changed();
 	return true;
 }
 

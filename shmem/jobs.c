@@ -142,15 +142,15 @@ submit_job(const AcdatEntry *entry, uint64 complete_serial,
 static void
 raise_job_error(const AcdatJob *job)
 {
-	AcdatJob   *copy = palloc(sizeof(AcdatJob));
+	AcdatJob	copy;
 
-	memcpy(copy, job, sizeof(AcdatJob));
+	memcpy(&copy, job, sizeof(AcdatJob));
 	abandon_job(waited_job);
 	ereport(ERROR,
-			(errcode(copy->sqlerrcode),
-			 errmsg_internal("%s", copy->message),
-			 copy->detail[0] ? errdetail_internal("%s", copy->detail) : 0,
-			 copy->hint[0] ? errhint("%s", copy->hint) : 0));
+			(errcode(copy.sqlerrcode),
+			 errmsg_internal("%s", copy.message),
+			 copy.detail[0] ? errdetail_internal("%s", copy.detail) : 0,
+			 copy.hint[0] ? errhint("%s", copy.hint) : 0));
 }
 
 /* Raise an error if nobody will ever run the job. */

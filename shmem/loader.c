@@ -36,6 +36,9 @@
 static Oid	loaded_database = InvalidOid;
 static bool load_ended = false;
 
+/* The LOADING entry that no job completes yet, 0 = none. */
+static uint64 unowned_serial = 0;
+
 /* Report the end of the load, whatever it was, and let waiters look again. */
 static void
 end_load(bool has_extension, const char *error)
@@ -58,9 +61,29 @@ end_load(bool has_extension, const char *error)
 	acdat_wake_launcher();
 }
 
+/* Give up on the LOADING entry at hand; it is loaded again when wanted. */
+static void
+disown_entry(const char *error)
+{
+	AcdatEntry *entry;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	entry = acdat_entry_by_serial(unowned_serial);
+	if (unowned_serial != 0 && entry != NULL && entry->load == ACDAT_LOADING)
+	{
+		entry->load = ACDAT_EVICTED;
+		entry->wanted = false;
+		strlcpy(entry->error, error, ACDAT_ERROR_BYTES);
+		acdat_registry_changed();
+	}
+	LWLockRelease(acdat_registry->lock);
+	unowned_serial = 0;
+}
+
 static void
 loader_exit(int code, Datum arg)
 {
+	disown_entry("");
 	if (!load_ended)
 		end_load(true, "the loader ended before it was done; see the server log");
 }
@@ -144,12 +167,7 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 		acdat_entry_free(entry);
 		entry = NULL;
 	}
-	if (entry != NULL && entry->load == ACDAT_EVICTED && entry->wanted)
-	{
-		entry->load = ACDAT_LOADING;
-		*result = *entry;
-	}
-	else if (entry == NULL)
+	if (entry == NULL)
 	{
 		/* A row that went back in time follows what it replaces. */
 		newest = acdat_newest_entry(MyDatabaseId, &row->id, snapshot);
@@ -168,6 +186,8 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 		full = (entry == NULL);
 		if (entry != NULL)
 			*result = *entry;
+		if (entry != NULL && entry->load == ACDAT_LOADING)
+			unowned_serial = entry->serial;
 	}
 	else
 		result->load = ACDAT_READY;
@@ -223,6 +243,7 @@ load_row(const AcdatDictionaryRow *row, Snapshot snapshot)
 	acdat_job_submit_load(&entry, &version->options,
 						  VARDATA(version->content),
 						  VARSIZE(version->content) - VARHDRSZ);
+	unowned_serial = 0;
 }
 
 /* Load a row; its failure is its own.  Only being told to stop is passed on. */
@@ -256,6 +277,7 @@ load_row_guarded(const AcdatDictionaryRow *row, Snapshot snapshot)
 		ereport(LOG,
 				(errmsg("could not load a dictionary: %s", error->message)));
 		fail_row(row, error->sqlerrcode, error->message);
+		unowned_serial = 0;
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
@@ -308,6 +330,58 @@ end_missing(List *rows, Snapshot snapshot)
 	LWLockRelease(registry->lock);
 }
 
+/* Take an evicted state of this database that is waited for; NULL: none. */
+static bool
+take_wanted(AcdatEntry *result)
+{
+	bool		found = false;
+	int			i;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	for (i = 0; i < acdat_registry->entries_used && !found; i++)
+	{
+		AcdatEntry *entry = &acdat_registry->entries[i];
+
+		if (entry->serial == 0 || entry->database != MyDatabaseId ||
+			entry->load != ACDAT_EVICTED || !entry->wanted)
+			continue;
+		entry->load = ACDAT_LOADING;
+		*result = *entry;
+		unowned_serial = entry->serial;
+		found = true;
+	}
+	LWLockRelease(acdat_registry->lock);
+	return found;
+}
+
+/*
+ * Load the evicted states that look-ups wait for.  They need not be what this
+ * snapshot sees as current: an older snapshot, or a transaction that has
+ * changed the dictionary, may choose them.
+ */
+static void
+load_wanted(Snapshot snapshot)
+{
+	AcdatEntry	entry;
+
+	while (take_wanted(&entry))
+	{
+		AcdatVersionRow *version;
+
+		version = acdat_read_version(&entry.dictionary, entry.version, true,
+									 snapshot);
+		if (version == NULL)
+		{
+			disown_entry("the stored patterns of this version are gone");
+			continue;
+		}
+		acdat_job_submit_load(&entry, &version->options,
+							  VARDATA(version->content),
+							  VARSIZE(version->content) - VARHDRSZ);
+		unowned_serial = 0;
+	}
+}
+
 /* The work of one load, in one read-only transaction. */
 static bool
 load_database(void)
@@ -330,6 +404,8 @@ load_database(void)
 			load_row_guarded(lfirst(cell), snapshot);
 		}
 		end_missing(rows, snapshot);
+		if (installed)
+			load_wanted(snapshot);
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();

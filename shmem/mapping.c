@@ -57,6 +57,10 @@ release_mapping(int index)
 		acdat_wake_launcher();
 		ConditionVariableBroadcast(&acdat_registry->changed);
 	}
+
+	/* at exit somebody may still want to unpin it */
+	if (mapping->pins > 0)
+		return;
 	if (mapping->ref.scan != NULL)
 		pfree(mapping->ref.scan);
 	pfree(mapping);
@@ -259,12 +263,16 @@ acdat_mapping_release_retired(void)
 		/*
 		 * The flag only ever goes up while we are counted in mapped, so it
 		 * may be read without the lock: at worst the next end of a
-		 * transaction sees it.
+		 * transaction sees it.  Whoever sets it advances the change counter
+		 * first, so that no remembered look-up outlives the mapping.
 		 */
 		if (mappings[i] != NULL && mappings[i]->pins > 0)
 			changes_checked = 0;	/* look again when it is unpinned */
 		else if (mappings[i] != NULL &&
-			*(volatile bool *) &acdat_registry->machines[mappings[i]->slot].retired)
+				 *(volatile bool *) &acdat_registry->machines[mappings[i]->slot].retired)
+		{
+			pg_read_barrier();
 			release_mapping(i);
+		}
 	}
 }

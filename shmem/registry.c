@@ -365,6 +365,25 @@ acdat_database_slot(Oid database, bool create)
 	return free_slot;
 }
 
+bool
+acdat_first_loads_done(void)
+{
+	bool		done;
+	int			i;
+
+	LWLockAcquire(acdat_registry->lock, LW_SHARED);
+	done = acdat_registry->databases_known;
+	for (i = 0; i < ACDAT_MAX_DATABASES && done; i++)
+	{
+		AcdatDatabase *slot = &acdat_registry->databases[i];
+
+		done = slot->database == InvalidOid || slot->requested == 0 ||
+			slot->finished > 0;
+	}
+	LWLockRelease(acdat_registry->lock);
+	return done;
+}
+
 uint64
 acdat_request_load(Oid database)
 {

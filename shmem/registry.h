@@ -262,6 +262,12 @@ extern int	acdat_machine_insert(dsm_handle handle, Size size,
 /* The slot of a database, made if asked; NULL if there is none. */
 extern AcdatDatabase *acdat_database_slot(Oid database, bool create);
 
+/*
+ * Has every database of the cluster been loaded once since the server
+ * started?  Until then the registry may lack names.  Takes the lock.
+ */
+extern bool acdat_first_loads_done(void);
+
 /* Ask for a (new) load of a database; returns its number, 0 if impossible. */
 extern uint64 acdat_request_load(Oid database);
 

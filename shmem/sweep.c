@@ -209,8 +209,8 @@ free_entries(void)
 
 		if (slot->serial != 0 && !slot->retired && slot->entries == 0)
 		{
-			slot->retired = true;
 			acdat_registry_changed();
+			slot->retired = true;
 		}
 	}
 	LWLockRelease(registry->lock);

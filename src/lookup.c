@@ -146,12 +146,24 @@ recent_lookup(const char *name, Size name_len)
 	return &recent_lookups[mix % ACDAT_RECENT_LOOKUPS];
 }
 
+/* What one pass needs to hand over to the code that may raise. */
+typedef struct LookupResult
+{
+	AcdatEntry	entry;
+	AcdatMapping *mapping;
+	uint64		changes;
+	uint64		role_changes;	/* before privileges were checked */
+	TransactionId newest_xid;
+} LookupResult;
+
 static void
 fill_cache(AcdatLookupCache *cache, Snapshot snapshot, const char *name,
-		   Size name_len, uint64 changes, TransactionId newest_xid)
+		   Size name_len, const LookupResult *result)
 {
-	cache->changes = changes;
-	cache->role_changes = role_changes;
+	TransactionId newest_xid = result->newest_xid;
+
+	cache->changes = result->changes;
+	cache->role_changes = result->role_changes;
 	cache->user = GetUserId();
 	cache->name_len = (uint32) name_len;
 	memcpy(cache->name, name, name_len);
@@ -185,15 +197,6 @@ may_scan(const AcdatEntry *entry)
 	return entry->reader_public || has_privs_of_role(user, entry->owner) ||
 		(OidIsValid(entry->reader) && has_privs_of_role(user, entry->reader));
 }
-
-/* What one pass needs to hand over to the code that may raise. */
-typedef struct LookupResult
-{
-	AcdatEntry	entry;
-	AcdatMapping *mapping;
-	uint64		changes;
-	TransactionId newest_xid;
-} LookupResult;
 
 /*
  * Look once.  Role checks read the catalogs, so they are made on a copy,
@@ -346,7 +349,9 @@ look_until_found(const char *name, Snapshot snapshot, LookupResult *result)
 			outcome == LOOKUP_FAILED ||
 			(outcome == LOOKUP_MISSING && complete))
 			break;
-		if (outcome == LOOKUP_EVICTED && !wanted)
+		if (outcome == LOOKUP_EVICTED &&
+			(!wanted || (!result->entry.wanted &&
+						 result->entry.error[0] == '\0')))
 		{
 			want_machine(&result->entry);
 			wanted = true;
@@ -418,11 +423,11 @@ acdat_lookup(AcdatLookupCache *cache, const char *name, Size name_len)
 
 	acdat_mapping_release_retired();
 	memset(&result, 0, sizeof(result));
+	result.role_changes = role_changes;
 	look_until_found(name_z, snapshot, &result);
 	acdat_mapping_complete(result.mapping);
 	track_serializable_read(&result, name_z);
-	fill_cache(cache, snapshot, name, name_len, result.changes,
-			   result.newest_xid);
+	fill_cache(cache, snapshot, name, name_len, &result);
 	cache->ref = &result.mapping->ref;
 	*recent = *cache;
 	acdat_mapping_touch(cache->ref);

@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "shmem/shmem_compat.h"
 #include "src/guc.h"
 #include "src/publish.h"
 
@@ -34,6 +35,9 @@
  * uses 1 and 2 there.
  */
 #define ACDAT_LOCK_CLASS 0xACDA
+
+/* How often a wait for the first loads looks again by itself. */
+#define ACDAT_NAME_POLL_MS 500
 
 bool		acdat_changing_rows = false;
 
@@ -221,10 +225,38 @@ name_conflict(const char *name, bool cluster, const pg_uuid_t *id)
 	return conflict;
 }
 
+/* Wait until the registry knows the names of the whole cluster. */
+static void
+wait_for_first_loads(void)
+{
+	TimestampTz start = GetCurrentTimestamp();
+
+	if (acdat_first_loads_done())
+		return;
+	ConditionVariablePrepareToSleep(&acdat_registry->changed);
+	while (!acdat_first_loads_done())
+	{
+		if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
+									   acdat_guc_load_timeout))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("dictionaries of this cluster are still being loaded"),
+					 errdetail("Whether the name is free cannot be told yet."),
+					 errhint("See the view acdat.worker; you may need to increase acdat_bgw.load_timeout or max_worker_processes.")));
+		(void) ConditionVariableTimedSleep(&acdat_registry->changed,
+										   ACDAT_NAME_POLL_MS,
+										   acdat_wait_event(ACDAT_WAIT_LOAD));
+	}
+	ConditionVariableCancelSleep();
+}
+
 void
 acdat_check_name_free(const char *name, bool cluster, const pg_uuid_t *id)
 {
-	char		conflict = name_conflict(name, cluster, id);
+	char		conflict;
+
+	wait_for_first_loads();
+	conflict = name_conflict(name, cluster, id);
 
 	if (conflict == 'c')
 		ereport(ERROR,

@@ -207,42 +207,56 @@ wait_until_loaded(const AcdatDictionaryRow *row)
 	ConditionVariableCancelSleep();
 }
 
+/*
+ * Enter a state that follows the newest one this transaction sees, with its
+ * machine.  False if that one began to load meanwhile: the machine that comes
+ * would not reach the copy.
+ */
+static bool
+try_enter_state(AcdatEntry *fresh, bool *full)
+{
+	AcdatEntry *newest;
+	bool		loading = false;
+
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	newest = acdat_newest_entry(MyDatabaseId, &fresh->dictionary,
+								GetActiveSnapshot());
+	if (newest != NULL && !fresh->dropped)
+	{
+		loading = (newest->load == ACDAT_LOADING);
+		fresh->encoding = newest->encoding;
+		fresh->patterns = newest->patterns;
+		fresh->load = newest->load;
+		fresh->sqlerrcode = newest->sqlerrcode;
+		strlcpy(fresh->error, newest->error, ACDAT_ERROR_BYTES);
+		fresh->machine = newest->machine;
+	}
+	if (!loading)
+		*full = (acdat_entry_insert(fresh) == NULL);
+	LWLockRelease(acdat_registry->lock);
+	return !loading;
+}
+
 void
 acdat_enter_state(const AcdatDictionaryRow *row, bool dropped)
 {
 	AcdatEntry	fresh;
-	AcdatEntry *newest;
-	bool		missing = false;
 	bool		full = false;
 
 	acdat_entry_from_row(&fresh, row, 0);
 	acdat_stamp_entry(&fresh);
 	fresh.dropped = dropped;
+
+	/* what was not loaded yet is loaded when it is wanted */
+	fresh.load = ACDAT_EVICTED;
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	if (!dropped)
-		wait_until_loaded(row);
-
-	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
-	newest = acdat_newest_entry(MyDatabaseId, &row->id, GetActiveSnapshot());
-	if (newest == NULL)
-		missing = true;
-	else
+	do
 	{
-		fresh.encoding = newest->encoding;
-		fresh.patterns = newest->patterns;
-		fresh.load = newest->load;
-		fresh.sqlerrcode = newest->sqlerrcode;
-		strlcpy(fresh.error, newest->error, ACDAT_ERROR_BYTES);
-		fresh.machine = dropped ? -1 : newest->machine;
-		full = (acdat_entry_insert(&fresh) == NULL);
-	}
-	LWLockRelease(acdat_registry->lock);
+		if (!dropped)
+			wait_until_loaded(row);
+	} while (!try_enter_state(&fresh, &full));
 	PopActiveSnapshot();
 	if (full)
 		acdat_registry_full_error();
-
-	/* Not loaded yet: the rows tell whoever loads them. */
-	if (missing)
-		tables_changed = true;
 }
