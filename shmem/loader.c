@@ -169,10 +169,14 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 	}
 	if (entry == NULL)
 	{
-		/* A row that went back in time follows what it replaces. */
+		/*
+		 * A row that went back in time, or kept its revision, follows what
+		 * it replaces, but nothing that this snapshot does not see: a state
+		 * published meanwhile is the later one.
+		 */
 		newest = acdat_newest_entry(MyDatabaseId, &row->id, snapshot);
-		if (newest != NULL && newest->sequence >= fresh.sequence)
-			fresh.sequence = newest->sequence + 1;
+		if (newest != NULL && newest->sequence > fresh.sequence)
+			fresh.sequence = newest->sequence;
 
 		/* A change of name or reader alone keeps the machine. */
 		if (newest != NULL && newest->version == row->version &&

@@ -203,7 +203,7 @@ acdat_newest_entry(Oid database, const pg_uuid_t *dictionary,
 		AcdatEntry *entry = &acdat_registry->entries[i];
 
 		if (same_dictionary(entry, database, dictionary) &&
-			(newest == NULL || entry->sequence > newest->sequence) &&
+			(newest == NULL || acdat_entry_follows(entry, newest)) &&
 			acdat_entry_visible(entry, snapshot))
 			newest = entry;
 	}

@@ -84,7 +84,8 @@ typedef struct AcdatEntry
 	NameData	name;
 	uint32		name_hash;
 	int64		revision;		/* of the row this state was taken from */
-	int64		sequence;		/* order of the states of one dictionary */
+	int64		sequence;		/* order of the states of one dictionary;
+								 * the later serial decides between equals */
 	int64		version;		/* of the content */
 	TransactionId xid;			/* that made this state */
 	CommandId	cid;			/* in that transaction */
@@ -219,6 +220,15 @@ extern bool acdat_entry_visible(const AcdatEntry *entry, Snapshot snapshot);
 
 /* Is the transaction of this entry committed, as all others see it? */
 extern bool acdat_entry_committed(const AcdatEntry *entry);
+
+/* Of two states of one dictionary, is this the later one? */
+static inline bool
+acdat_entry_follows(const AcdatEntry *entry, const AcdatEntry *other)
+{
+	if (entry->sequence != other->sequence)
+		return entry->sequence > other->sequence;
+	return entry->serial > other->serial;
+}
 
 /*
  * The newest state of a dictionary that snapshot sees, or NULL.

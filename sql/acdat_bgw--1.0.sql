@@ -547,12 +547,17 @@ CREATE VIEW acdat.dictionaries AS
 	LEFT JOIN acdat.dictionary_version v
 		ON v.dictionary OPERATOR(pg_catalog.=) d.id
 		AND v.version OPERATOR(pg_catalog.=) d.version
-	LEFT JOIN acdat.registry_entries() e
+	LEFT JOIN (
+		-- a row that was edited has two states until the former one is freed
+		SELECT DISTINCT ON (r.dictionary_id, r.revision) r.*
+		FROM acdat.registry_entries() r
+		WHERE r.database_id OPERATOR(pg_catalog.=) (SELECT b.oid FROM pg_catalog.pg_database b
+				WHERE b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())
+			AND r.state OPERATOR(pg_catalog.<>) 'aborted'
+		ORDER BY r.dictionary_id, r.revision,
+			r.state OPERATOR(pg_catalog.=) 'superseded') e
 		ON e.dictionary_id OPERATOR(pg_catalog.=) d.id
-		AND e.revision OPERATOR(pg_catalog.=) d.revision
-		AND e.database_id OPERATOR(pg_catalog.=) (SELECT b.oid FROM pg_catalog.pg_database b
-			WHERE b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())
-		AND e.state OPERATOR(pg_catalog.<>) 'aborted';
+		AND e.revision OPERATOR(pg_catalog.=) d.revision;
 COMMENT ON VIEW acdat.dictionaries IS
 	'dictionaries of this database with their options and the state of the current version';
 

@@ -49,7 +49,7 @@ is_newest_committed(const AcdatEntry *entry)
 		AcdatEntry *other = &acdat_registry->entries[i];
 
 		if (other->serial != 0 && other->database == entry->database &&
-			other->sequence > entry->sequence &&
+			acdat_entry_follows(other, entry) &&
 			memcmp(&other->dictionary, &entry->dictionary,
 				   sizeof(pg_uuid_t)) == 0 &&
 			acdat_entry_committed(other))
