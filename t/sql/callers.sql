@@ -151,7 +151,10 @@ CREATE TABLE callers_generated (body text,
 	clean text GENERATED ALWAYS AS (acdat.redact(body, 'callers')) STORED);
 CREATE TABLE callers_generated (body text,
 	flag boolean GENERATED ALWAYS AS (acdat.contains(body, 'callers')) STORED);
+-- servers word or place this differently
+\set VERBOSITY sqlstate
 CREATE INDEX ON callers_doc ((acdat.contains(body, 'callers')));
+\set VERBOSITY default
 CREATE INDEX ON callers_doc (id) WHERE acdat.contains(body, 'callers');
 CREATE TABLE callers_part (body text) PARTITION BY LIST (acdat.contains(body, 'callers'));
 

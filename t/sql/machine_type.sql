@@ -139,5 +139,8 @@ WHERE acdat.contains('<' || g || 'x7>', machine)
 	AND NOT acdat.contains('<' || g || 'y7>', machine);
 
 -- a machine is no number: no operators, no implicit casts
+-- servers word or place this differently
+\set VERBOSITY sqlstate
 SELECT machine = machine FROM m;
+\set VERBOSITY default
 DROP TABLE m, m2, places, many;
