@@ -1,0 +1,85 @@
+# Settings of the server that bound dictionaries and background processes.
+
+use strict;
+use warnings;
+
+use AcdatTest;
+use Test::More;
+
+my $large = q($$SELECT md5(i::text) AS pattern FROM generate_series(1, 60000) i$$);
+my $count = q(SELECT acdat.count_matches(md5('1') || md5('60000') || md5('60001'), 'large'));
+
+sub publish_large
+{
+	my ($node) = @_;
+
+	return sql($node, 'postgres', "SELECT acdat.publish('large', $large)");
+}
+
+# ---- max_dictionaries ----
+
+my $node = new_node('few', conf => "acdat_bgw.max_dictionaries = 1\n");
+my $error = '';
+my $published = 0;
+
+# There is room for some states of each dictionary; it has an end.
+while ($published < 100 && $error eq '')
+{
+	$error = sql_error($node, 'postgres', "SELECT acdat.publish('d$published', ARRAY['alpha'])");
+	$published++ if $error eq '';
+}
+like($error, qr/ERROR:  53\w{3}: .*\n(?:DETAIL:.*\n)?HINT:.*acdat_bgw\.max_dictionaries/,
+	'one dictionary more than there is room for is an error that names the setting');
+is(sql($node, 'postgres', 'SELECT count(*) FROM acdat.dictionary'), $published,
+	'and is not stored');
+is(sql($node, 'postgres', answer("d0", 'alpha', 'beta')), 'alpha', 'those that are there answer');
+$node->stop;
+
+# ---- max_compilers ----
+
+$node = new_node('alone', conf => "acdat_bgw.max_compilers = 0\n");
+is(publish_large($node), 1, 'without compilers a large dictionary is compiled');
+is(sql($node, 'postgres', $count), 2, 'and answers');
+$node->stop;
+
+# ---- max_worker_processes ----
+
+# The launcher, the server's own launcher of logical replication, and one more:
+# enough to load, and then taken away by a parallel query.
+$node = new_node('crowded',
+	conf => "max_worker_processes = 3\nacdat_bgw.naptime = 1h\n");
+publish($node, 'postgres', 'small', ['alpha']);
+
+my $sleeper = session($node, 'postgres');
+
+$sleeper->query('SET force_parallel_mode = on');
+ok(poll_until(sub {
+		$sleeper->send_query('SELECT pg_sleep(600)');
+		$node->poll_query_until('postgres',
+			q(SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'));
+		return 1
+		  if sql($node, 'postgres',
+			q(SELECT backend_type FROM pg_stat_activity WHERE wait_event = 'PgSleep')) eq 'parallel worker';
+		sql($node, 'postgres', 'SELECT pg_cancel_backend(' . $sleeper->pid . ')');
+		$sleeper->result;
+		return 0 }),
+	'no background worker is free');
+is(publish_large($node), 1, 'a large dictionary is compiled all the same');
+is(sql($node, 'postgres', $count), 2, 'and answers');
+sql($node, 'postgres', 'SELECT pg_cancel_backend(' . $sleeper->pid . ')');
+$sleeper->result;
+$sleeper->quit;
+
+# Loading takes a worker.
+$node->append_conf('postgresql.conf', 'max_worker_processes = 2');
+$node->restart;
+like(sql_error($node, 'postgres',
+		q(SET acdat_bgw.load_timeout = '100ms'; SELECT acdat.redact('alpha', 'small'))),
+	qr/ERROR:  55000: .*\nHINT:.*acdat_bgw\.load_timeout/,
+	'without a worker to load a dictionary no text is passed through');
+$node->append_conf('postgresql.conf', 'max_worker_processes = 3');
+$node->restart;
+is(sql($node, 'postgres', answer('small', 'alpha', 'beta')), 'alpha', 'with one it answers');
+$node->stop;
+
+done_testing();
