@@ -52,7 +52,9 @@ publish($node, 'postgres', 'small', ['alpha']);
 
 my $sleeper = session($node, 'postgres');
 
-$sleeper->query('SET force_parallel_mode = on');
+# The setting has another name since 16.
+$sleeper->query(q(SELECT set_config(name, 'on', false) FROM pg_settings
+	WHERE name IN ('force_parallel_mode', 'debug_parallel_query')));
 ok(poll_until(sub {
 		$sleeper->send_query('SELECT pg_sleep(600)');
 		$node->poll_query_until('postgres',
