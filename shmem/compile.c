@@ -19,7 +19,6 @@
 #include "shmem/core_support.h"
 #include "shmem/evict.h"
 #include "shmem/jobs.h"
-#include "shmem/settings.h"
 #include "shmem/shmem_compat.h"
 #include "src/core/pack.h"
 
@@ -100,7 +99,7 @@ job_tick(void *arg)
 
 static void
 read_pack(acdat_builder *builder, const void *pack, Size pack_len,
-		  AcdatJob *job, Size max_pattern_bytes)
+		  Size max_pattern_bytes)
 {
 	acdat_pack_reader reader;
 	acdat_pattern pattern;
@@ -115,14 +114,10 @@ read_pack(acdat_builder *builder, const void *pack, Size pack_len,
 		if (status != ACDAT_OK)
 			acdat_raise_build_error(builder, status, max_pattern_bytes);
 		if ((++done & 1023) == 0)
-		{
-			pg_atomic_write_u64(&job->patterns_done, done);
 			(void) job_tick(NULL);
-		}
 	}
 	if (status != ACDAT_END)
 		acdat_raise_build_error(builder, status, max_pattern_bytes);
-	pg_atomic_write_u64(&job->patterns_done, done);
 }
 
 /*
@@ -268,15 +263,12 @@ run_job(AcdatJob *job)
 	builder = acdat_builder_create(&options, &limits, &hooks, &status);
 	if (builder == NULL)
 		acdat_raise_build_error(NULL, status, limits.max_pattern_bytes);
-	pg_atomic_write_u32(&job->phase, ACDAT_PHASE_READING);
 	read_pack(builder, (char *) (input + 1) + input->ignore_len,
-			  input->pack_len, job, limits.max_pattern_bytes);
-	pg_atomic_write_u32(&job->phase, ACDAT_PHASE_COMPILING);
+			  input->pack_len, limits.max_pattern_bytes);
 	status = acdat_builder_compile(builder, &size);
 	if (status != ACDAT_OK)
 		acdat_raise_build_error(builder, status, limits.max_pattern_bytes);
 
-	pg_atomic_write_u32(&job->phase, ACDAT_PHASE_WRITING);
 	reserve_memory(job, size);
 	segment = create_segment(size);
 	status = acdat_builder_write(builder, dsm_segment_address(segment));
@@ -284,7 +276,6 @@ run_job(AcdatJob *job)
 		acdat_raise_build_error(builder, status, limits.max_pattern_bytes);
 	acdat_builder_stats(builder, &job->stats);
 	acdat_builder_destroy(builder);
-	job->image_size = size;
 	enter_machine(job, segment, size,
 				  (int64) (job->stats.added - job->stats.merged));
 	dsm_detach(segment);

@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <signal.h>
-
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/timestamp.h"
@@ -31,11 +29,7 @@ acdat_jobs_initialize(AcdatRegistry *registry)
 	int			i;
 
 	for (i = 0; i < ACDAT_MAX_JOBS; i++)
-	{
 		ConditionVariableInit(&registry->jobs[i].done);
-		pg_atomic_init_u32(&registry->jobs[i].phase, ACDAT_PHASE_QUEUED);
-		pg_atomic_init_u64(&registry->jobs[i].patterns_done, 0);
-	}
 }
 
 /*
@@ -116,7 +110,6 @@ submit_job(const AcdatEntry *entry, uint64 complete_serial,
 	job->serial = registry->next_serial++;
 	job->waited_for = wait;
 	job->cancelled = false;
-	job->requester_pid = MyProcPid;
 	job->runner_pid = 0;
 	job->compiler_started = false;
 	job->input = dsm_segment_handle(input);
@@ -126,11 +119,8 @@ submit_job(const AcdatEntry *entry, uint64 complete_serial,
 	job->entry = *entry;
 	job->complete_serial = complete_serial;
 	job->reserved = 0;
-	job->image_size = 0;
 	job->sqlerrcode = 0;
 	job->message[0] = job->detail[0] = job->hint[0] = '\0';
-	pg_atomic_write_u32(&job->phase, ACDAT_PHASE_QUEUED);
-	pg_atomic_write_u64(&job->patterns_done, 0);
 	if (wait)
 		waited_job = job;
 	LWLockRelease(registry->lock);
@@ -198,7 +188,7 @@ wait_for_job(AcdatJob *job)
 void
 acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 			  const void *pack, Size pack_len,
-			  acdat_build_stats *stats, Size *image_size)
+			  acdat_build_stats *stats)
 {
 	dsm_segment *input;
 	AcdatJob   *job;
@@ -225,7 +215,6 @@ acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 	if (job->state == ACDAT_JOB_FAILED)
 		raise_job_error(job);
 	*stats = job->stats;
-	*image_size = job->image_size;
 	abandon_job(job);
 }
 

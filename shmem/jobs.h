@@ -64,7 +64,6 @@ typedef struct AcdatJob
 	uint64		serial;			/* of this use of the slot */
 	bool		waited_for;		/* a requester waits and will free the slot */
 	bool		cancelled;		/* the result is not wanted any more */
-	int			requester_pid;	/* waits, or 0 */
 	int			runner_pid;		/* 0 = none yet */
 	bool		compiler_started;	/* a compiler of its own was asked for */
 	dsm_handle	input;
@@ -82,37 +81,24 @@ typedef struct AcdatJob
 	Size		reserved;		/* counted in registry->memory_reserved */
 
 	/* result */
-	Size		image_size;
 	acdat_build_stats stats;
 	int			sqlerrcode;
 	char		message[ACDAT_ERROR_BYTES];
 	char		detail[ACDAT_ERROR_BYTES];
 	char		hint[ACDAT_ERROR_BYTES];
 
-	/* progress, written by the runner without lock, read for the view */
-	pg_atomic_uint32 phase;
-	pg_atomic_uint64 patterns_done;
-
 	ConditionVariable done;		/* broadcast when DONE or FAILED is reached */
 } AcdatJob;
-
-typedef enum AcdatJobPhase
-{
-	ACDAT_PHASE_QUEUED,
-	ACDAT_PHASE_READING,
-	ACDAT_PHASE_COMPILING,
-	ACDAT_PHASE_WRITING
-} AcdatJobPhase;
 
 extern void acdat_jobs_initialize(AcdatRegistry *registry);
 
 /*
  * Publish: hand a pack over, wait until it is compiled and entered, and
- * return; raises the job's error.  stats and image_size are results.
+ * return; raises the job's error.  stats is a result.
  */
 extern void acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 						  const void *pack, Size pack_len,
-						  acdat_build_stats *stats, Size *image_size);
+						  acdat_build_stats *stats);
 
 /*
  * Load: hand a pack over for the entry with that serial (ACDAT_LOADING) and

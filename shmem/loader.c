@@ -140,12 +140,21 @@ entry_of_row(const AcdatDictionaryRow *row, const AcdatEntry *fresh)
 	return NULL;
 }
 
+/* The entry for a row that this snapshot sees, hence committed. */
+static void
+entry_for_row(AcdatEntry *entry, const AcdatDictionaryRow *row)
+{
+	acdat_entry_from_row(entry, row);
+	entry->xid = row->xmin;
+	entry->xid_state = row->xmin_frozen ? ACDAT_XID_FROZEN : ACDAT_XID_COMMITTED;
+}
+
 /*
  * Enter a row that the registry lacks.  Returns true, with the entry as
  * inserted, if its machine must be compiled.
  */
 static bool
-enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
+enter_row(const AcdatDictionaryRow *row, Snapshot snapshot,
 		  AcdatEntry *result)
 {
 	AcdatEntry	fresh;
@@ -153,9 +162,7 @@ enter_row(const AcdatDictionaryRow *row, int encoding, Snapshot snapshot,
 	AcdatEntry *newest;
 	bool		full = false;
 
-	acdat_entry_from_row(&fresh, row, encoding);
-	fresh.xid = row->xmin;
-	fresh.xid_state = row->xmin_frozen ? ACDAT_XID_FROZEN : ACDAT_XID_COMMITTED;
+	entry_for_row(&fresh, row);
 	fresh.sequence = row->revision;
 
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
@@ -211,9 +218,7 @@ fail_row(const AcdatDictionaryRow *row, int sqlerrcode, const char *message)
 	AcdatEntry	fresh;
 	AcdatEntry *entry;
 
-	acdat_entry_from_row(&fresh, row, 0);
-	fresh.xid = row->xmin;
-	fresh.xid_state = row->xmin_frozen ? ACDAT_XID_FROZEN : ACDAT_XID_COMMITTED;
+	entry_for_row(&fresh, row);
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
 	entry = entry_of_row(row, &fresh);
 	if (entry == NULL)
@@ -228,26 +233,35 @@ fail_row(const AcdatDictionaryRow *row, int sqlerrcode, const char *message)
 	LWLockRelease(acdat_registry->lock);
 }
 
-static void
-load_row(const AcdatDictionaryRow *row, Snapshot snapshot)
+/*
+ * Queue the job that completes a LOADING entry; false if the version it names
+ * is not stored (any more).
+ */
+static bool
+submit_entry(const AcdatEntry *entry, Snapshot snapshot)
 {
 	AcdatVersionRow *version;
-	AcdatEntry	entry;
 
-	version = acdat_read_version(&row->id, row->version, false, snapshot);
-	if (!enter_row(row, version != NULL ? version->encoding : 0, snapshot,
-				   &entry))
-		return;
-	if (version != NULL)
-		version = acdat_read_version(&row->id, row->version, true, snapshot);
+	version = acdat_read_version(&entry->dictionary, entry->version, true,
+								 snapshot);
 	if (version == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored patterns of the dictionary are missing")));
-	acdat_job_submit_load(&entry, &version->options,
+		return false;
+	acdat_job_submit_load(entry, &version->options,
 						  VARDATA(version->content),
 						  VARSIZE(version->content) - VARHDRSZ);
 	unowned_serial = 0;
+	return true;
+}
+
+static void
+load_row(const AcdatDictionaryRow *row, Snapshot snapshot)
+{
+	AcdatEntry	entry;
+
+	if (enter_row(row, snapshot, &entry) && !submit_entry(&entry, snapshot))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored patterns of the dictionary are missing")));
 }
 
 /* Load a row; its failure is its own.  Only being told to stop is passed on. */
@@ -334,7 +348,7 @@ end_missing(List *rows, Snapshot snapshot)
 	LWLockRelease(registry->lock);
 }
 
-/* Take an evicted state of this database that is waited for; NULL: none. */
+/* Take an evicted state of this database that is waited for; false: none. */
 static bool
 take_wanted(AcdatEntry *result)
 {
@@ -370,19 +384,8 @@ load_wanted(Snapshot snapshot)
 
 	while (take_wanted(&entry))
 	{
-		AcdatVersionRow *version;
-
-		version = acdat_read_version(&entry.dictionary, entry.version, true,
-									 snapshot);
-		if (version == NULL)
-		{
+		if (!submit_entry(&entry, snapshot))
 			disown_entry("the stored patterns of this version are gone");
-			continue;
-		}
-		acdat_job_submit_load(&entry, &version->options,
-							  VARDATA(version->content),
-							  VARSIZE(version->content) - VARHDRSZ);
-		unowned_serial = 0;
 	}
 }
 

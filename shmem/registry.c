@@ -384,6 +384,19 @@ acdat_first_loads_done(void)
 	return done;
 }
 
+bool
+acdat_load_done(Oid database, uint64 number)
+{
+	AcdatDatabase *slot;
+	bool		done;
+
+	LWLockAcquire(acdat_registry->lock, LW_SHARED);
+	slot = acdat_database_slot(database, false);
+	done = (slot == NULL || slot->finished >= number);
+	LWLockRelease(acdat_registry->lock);
+	return done;
+}
+
 uint64
 acdat_request_load(Oid database)
 {

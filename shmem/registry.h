@@ -95,7 +95,6 @@ typedef struct AcdatEntry
 	bool		reader_public;
 	Oid			owner;			/* InvalidOid: the role is missing */
 	Oid			reader;			/* InvalidOid: owner only, or missing */
-	int			encoding;		/* of the database that published it */
 	AcdatLoadState load;
 	bool		wanted;			/* a look-up waits for an evicted machine */
 	int			machine;		/* index of a machine slot, or -1 */
@@ -277,6 +276,9 @@ extern AcdatDatabase *acdat_database_slot(Oid database, bool create);
  * started?  Until then the registry may lack names.  Takes the lock.
  */
 extern bool acdat_first_loads_done(void);
+
+/* Has a load that was asked for ended?  Takes the lock. */
+extern bool acdat_load_done(Oid database, uint64 number);
 
 /* Ask for a (new) load of a database; returns its number, 0 if impossible. */
 extern uint64 acdat_request_load(Oid database);

@@ -236,8 +236,7 @@ acdat_read_version(const pg_uuid_t *id, int64 version, bool want_content,
 }
 
 void
-acdat_entry_from_row(AcdatEntry *entry, const AcdatDictionaryRow *row,
-					 int encoding)
+acdat_entry_from_row(AcdatEntry *entry, const AcdatDictionaryRow *row)
 {
 	memset(entry, 0, sizeof(AcdatEntry));
 	entry->database = MyDatabaseId;
@@ -251,7 +250,6 @@ acdat_entry_from_row(AcdatEntry *entry, const AcdatDictionaryRow *row,
 		entry->reader_public = true;
 	else if (NameStr(row->reader)[0] != '\0')
 		entry->reader = get_role_oid(NameStr(row->reader), true);
-	entry->encoding = encoding;
 	entry->load = ACDAT_LOADING;
 	entry->machine = -1;
 }

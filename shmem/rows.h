@@ -83,7 +83,6 @@ extern AcdatVersionRow *acdat_read_version(const pg_uuid_t *id, int64 version,
  * superusers), no machine, transaction fields not set.
  */
 extern void acdat_entry_from_row(AcdatEntry *entry,
-								 const AcdatDictionaryRow *row,
-								 int encoding);
+								 const AcdatDictionaryRow *row);
 
 #endif							/* ACDAT_ROWS_H */

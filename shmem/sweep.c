@@ -221,30 +221,31 @@ bool
 acdat_free_machines(void)
 {
 	AcdatRegistry *registry = acdat_registry;
+	dsm_handle *handles = palloc(registry->max_machines * sizeof(dsm_handle));
 	bool		mapped = false;
+	int			count = 0;
 	int			i;
 
+	LWLockAcquire(registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < registry->max_machines; i++)
 	{
 		AcdatMachineSlot *slot = &registry->machines[i];
-		dsm_handle	handle = DSM_HANDLE_INVALID;
 
-		LWLockAcquire(registry->lock, LW_EXCLUSIVE);
-		if (slot->serial != 0 && slot->retired)
+		if (slot->serial == 0 || !slot->retired)
+			continue;
+		if (pg_atomic_read_u32(&slot->mapped) > 0)
 		{
-			if (pg_atomic_read_u32(&slot->mapped) == 0)
-			{
-				handle = slot->handle;
-				registry->memory_used -= slot->size;
-				slot->serial = 0;
-			}
-			else
-				mapped = true;
+			mapped = true;
+			continue;
 		}
-		LWLockRelease(registry->lock);
-		if (handle != DSM_HANDLE_INVALID)
-			dsm_unpin_segment(handle);
+		handles[count++] = slot->handle;
+		registry->memory_used -= slot->size;
+		slot->serial = 0;
 	}
+	LWLockRelease(registry->lock);
+	for (i = 0; i < count; i++)
+		dsm_unpin_segment(handles[i]);
+	pfree(handles);
 	return mapped;
 }
 

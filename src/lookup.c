@@ -245,24 +245,10 @@ look_once(const char *name, Snapshot snapshot, LookupResult *result)
 static bool
 all_loaded(const char *name, Snapshot snapshot, uint64 *requested)
 {
-	bool		loaded;
-	int			i;
-
-	LWLockAcquire(acdat_registry->lock, LW_SHARED);
-	loaded = acdat_registry->databases_known;
-	for (i = 0; i < ACDAT_MAX_DATABASES && loaded; i++)
-	{
-		AcdatDatabase *slot = &acdat_registry->databases[i];
-
-		/* the first load of any database; ours also on request */
-		if (slot->database != InvalidOid &&
-			((slot->requested > 0 && slot->finished == 0) ||
-			 (slot->database == MyDatabaseId && slot->finished < *requested)))
-			loaded = false;
-	}
-	LWLockRelease(acdat_registry->lock);
-	if (!loaded || *requested > 0)
-		return loaded;
+	if (!acdat_first_loads_done())
+		return false;
+	if (*requested > 0)
+		return acdat_load_done(MyDatabaseId, *requested);
 
 	/* The row may be here and not loaded yet: restored, cloned, replayed. */
 	if (snapshot != NULL && acdat_extension_installed() &&

@@ -11,7 +11,6 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
@@ -139,19 +138,13 @@ static AcdatDictionaryRow *
 row_for_owner(const char *name)
 {
 	AcdatDictionaryRow *row;
-	Oid			owner;
 
 	row = acdat_read_dictionary(name, GetActiveSnapshot());
 	if (row == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("dictionary \"%s\" does not exist", name)));
-	owner = get_role_oid(NameStr(row->owner), true);
-	if (!superuser() &&
-		(!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of dictionary \"%s\"", name)));
+	acdat_check_owner(row);
 	return row;
 }
 

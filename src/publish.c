@@ -159,7 +159,6 @@ publish_content(AcdatDictionaryRow *row, AcdatContent *content)
 {
 	AcdatEntry	entry;
 	acdat_build_stats stats;
-	Size		image_size;
 	bool		is_new = (row->version == 0);
 	int			encoding;
 
@@ -169,10 +168,10 @@ publish_content(AcdatDictionaryRow *row, AcdatContent *content)
 	row->revision++;
 	acdat_write_version(row, content, encoding, is_new);
 
-	acdat_entry_from_row(&entry, row, encoding);
+	acdat_entry_from_row(&entry, row);
 	acdat_stamp_entry(&entry);
 	acdat_job_run(&entry, &content->options, content->pack.data,
-				  (Size) content->pack.len, &stats, &image_size);
+				  (Size) content->pack.len, &stats);
 	if (stats.duplicates > 0)
 		ereport(NOTICE,
 				(errmsg_plural("dictionary \"%s\" has " UINT64_FORMAT " pattern that differs from others in attributes only",
@@ -309,6 +308,16 @@ read_as_owner(AcdatContent *content, const AcdatDictionaryRow *row)
 	SetUserIdAndSecContext(userid, sec_context);
 }
 
+/* Content with the options and the source of a stored version, no patterns. */
+static void
+content_like(AcdatContent *content, const AcdatVersionRow *version)
+{
+	memset(content, 0, sizeof(*content));
+	content->options = version->options;
+	content->source = version->source;
+	content->source_path = version->source_path;
+}
+
 /* acdat.republish(name text) returns bigint */
 Datum
 acdat_republish(PG_FUNCTION_ARGS)
@@ -328,10 +337,7 @@ acdat_republish(PG_FUNCTION_ARGS)
 						name),
 				 errhint("Use acdat.publish() with the new patterns.")));
 	check_publish(row, row);
-	memset(&content, 0, sizeof(content));
-	content.options = current->options;
-	content.source = current->source;
-	content.source_path = current->source_path;
+	content_like(&content, current);
 	read_as_owner(&content, row);
 	acdat_check_unchanged(name, row);
 	if (content.patterns == 0 && current->patterns != 0)
@@ -362,10 +368,7 @@ acdat_rollback(PG_FUNCTION_ARGS)
 						(long long) version, name),
 				 errhint("The view acdat.versions lists the versions that are kept; see keep_versions.")));
 	check_publish(row, row);
-	memset(&content, 0, sizeof(content));
-	content.options = stored->options;
-	content.source = stored->source;
-	content.source_path = stored->source_path;
+	content_like(&content, stored);
 	content.patterns = stored->patterns;
 	content.pattern_bytes = stored->pattern_bytes;
 	content.binary = (stored->encoding == PG_SQL_ASCII);

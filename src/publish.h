@@ -54,6 +54,9 @@ extern void acdat_assign_reader(AcdatDictionaryRow *row, const char *reader);
 /* Take the lock on a name until the end of the transaction. */
 extern void acdat_lock_name(const char *name);
 
+/* Raise unless the user owns the dictionary. */
+extern void acdat_check_owner(const AcdatDictionaryRow *row);
+
 /*
  * The row of a dictionary to be changed, with its name locked; raises if it
  * does not exist (unless missing_ok) or the user is not its owner.

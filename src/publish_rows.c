@@ -114,13 +114,17 @@ push_fresh_snapshot(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
 
-static bool
-owned_by_user(const AcdatDictionaryRow *row)
+void
+acdat_check_owner(const AcdatDictionaryRow *row)
 {
 	Oid			owner = get_role_oid(NameStr(row->owner), true);
 
-	return superuser() ||
-		(OidIsValid(owner) && has_privs_of_role(GetUserId(), owner));
+	if (!superuser() &&
+		(!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dictionary \"%s\"",
+						NameStr(row->name))));
 }
 
 AcdatDictionaryRow *
@@ -150,10 +154,8 @@ acdat_row_for_change(const char *name, bool missing_ok)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("dictionary \"%s\" does not exist", name)));
-	if (row != NULL && !owned_by_user(row))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of dictionary \"%s\"", name)));
+	if (row != NULL)
+		acdat_check_owner(row);
 	return row;
 }
 

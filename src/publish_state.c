@@ -224,7 +224,6 @@ try_enter_state(AcdatEntry *fresh, bool *full)
 	if (newest != NULL && !fresh->dropped)
 	{
 		loading = (newest->load == ACDAT_LOADING);
-		fresh->encoding = newest->encoding;
 		fresh->patterns = newest->patterns;
 		fresh->load = newest->load;
 		fresh->sqlerrcode = newest->sqlerrcode;
@@ -243,7 +242,7 @@ acdat_enter_state(const AcdatDictionaryRow *row, bool dropped)
 	AcdatEntry	fresh;
 	bool		full = false;
 
-	acdat_entry_from_row(&fresh, row, 0);
+	acdat_entry_from_row(&fresh, row);
 	acdat_stamp_entry(&fresh);
 	fresh.dropped = dropped;
 
