@@ -319,18 +319,6 @@ write_entries(const writer *w, uint32_t node, uint32_t entry)
 	return entry;
 }
 
-/* Is entry a preferred to b: higher priority, then smaller id? */
-static bool
-preferred(const writer *w, uint32_t a, uint32_t b)
-{
-	int32_t		pa = acdat_pattern_priority(&w->machine, a);
-	int32_t		pb = acdat_pattern_priority(&w->machine, b);
-
-	if (pa != pb)
-		return pa > pb;
-	return acdat_pattern_id(&w->machine, a) < acdat_pattern_id(&w->machine, b);
-}
-
 /* The preferred entry of one node, ACDAT_NONE if it has none. */
 static uint32_t
 choose_entry(const writer *w, uint32_t node)
@@ -342,7 +330,7 @@ choose_entry(const writer *w, uint32_t node)
 
 	for (i = first; i < end; i++)
 	{
-		if (choice == ACDAT_NONE || preferred(w, i, choice))
+		if (choice == ACDAT_NONE || acdat_entry_preferred(&w->machine, i, choice))
 			choice = i;
 	}
 	return choice;
@@ -458,8 +446,9 @@ write_choices(writer *w)
 		below = link[i] == ACDAT_NONE ? ACDAT_NONE : best[link[i]];
 		if (below != ACDAT_NONE &&
 			(best[i] == ACDAT_NONE ||
-			 preferred(w, acdat_node_choice(&w->machine, below),
-					   acdat_node_choice(&w->machine, i))))
+			 acdat_entry_preferred(&w->machine,
+								   acdat_node_choice(&w->machine, below),
+								   acdat_node_choice(&w->machine, i))))
 			best[i] = below;
 		if (write_work(w, 16))
 			return ACDAT_CANCELLED;

@@ -163,6 +163,17 @@ acdat_pattern_priority(const acdat_machine *m, uint32_t pattern)
 	return ((const int32_t *) acdat_section(m, h->entry_priority))[pattern];
 }
 
+bool
+acdat_entry_preferred(const acdat_machine *m, uint32_t a, uint32_t b)
+{
+	int32_t		pa = acdat_pattern_priority(m, a);
+	int32_t		pb = acdat_pattern_priority(m, b);
+
+	if (pa != pb)
+		return pa > pb;
+	return acdat_pattern_id(m, a) < acdat_pattern_id(m, b);
+}
+
 /* A string of an entry, NULL where there is none. */
 static const void *
 entry_string(const acdat_machine *m, uint64_t section, uint32_t pattern,

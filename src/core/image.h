@@ -207,6 +207,13 @@ acdat_node_has_entries(const acdat_machine *m, uint32_t node)
 		acdat_node_first(m, node) < acdat_node_end(m, node);
 }
 
+/*
+ * Of two entries at one start, is a the choice of leftmost_first: higher
+ * priority, then smaller id?
+ */
+extern bool acdat_entry_preferred(const acdat_machine *m, uint32_t a,
+								  uint32_t b);
+
 /* The options texts are folded with, from the image. */
 extern void acdat_image_text_options(const acdat_machine *m,
 									 acdat_text_options *options);

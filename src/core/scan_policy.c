@@ -112,18 +112,6 @@ match_end(const acdat_scan *scan, size_t pos, uint32_t node)
 	return scan->base + text_end(scan, pos + scan->node_len[node]);
 }
 
-/* Is entry a preferred to b by leftmost_first? */
-static bool
-preferred(const acdat_machine *m, uint32_t a, uint32_t b)
-{
-	int32_t		pa = acdat_pattern_priority(m, a);
-	int32_t		pb = acdat_pattern_priority(m, b);
-
-	if (pa != pb)
-		return pa > pb;
-	return acdat_pattern_id(m, a) < acdat_pattern_id(m, b);
-}
-
 /*
  * leftmost_first: the node with the preferred entry of the chain among those
  * not excepted.  node itself is valid and not excepted.  Where the choice
@@ -144,7 +132,7 @@ choose_first(const acdat_scan *scan, size_t pos, uint32_t node)
 	while ((node = next_node(scan, pos, node)) != ACDAT_NONE &&
 		   match_end(scan, pos, node) > scan->allow_until)
 	{
-		if (preferred(&scan->m, acdat_node_choice(&scan->m, node),
+		if (acdat_entry_preferred(&scan->m, acdat_node_choice(&scan->m, node),
 					  acdat_node_choice(&scan->m, choice)))
 			choice = node;
 	}
