@@ -24,18 +24,6 @@ int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* More than any sound scan of so short a text can find. */
 #define MAX_MATCHES (MAX_TEXT * 64)
 
-static acdat_pattern
-pattern(const char *bytes, int64_t id)
-{
-	acdat_pattern p;
-
-	memset(&p, 0, sizeof(p));
-	p.bytes = bytes;
-	p.len = strlen(bytes);
-	p.id = id;
-	return p;
-}
-
 /* Dictionaries that between them have every section an image can have. */
 static void
 make_image(unsigned which, acdat_engine *engine)
@@ -68,7 +56,7 @@ make_image(unsigned which, acdat_engine *engine)
 		if (which >= DICTIONARIES - 2 && strlen(words[i]) < 4 &&
 			(which == DICTIONARIES - 2 || i != 1))
 			continue;
-		patterns[n] = pattern(words[i], (int64_t) i << (which & 1 ? 40 : 0));
+		patterns[n] = acdat_simple_pattern(words[i], (int64_t) i << (which & 1 ? 40 : 0));
 		patterns[n].priority = (int32_t) (which % 3 * i);
 		patterns[n].allow = which % 4 > 1 && i % 4 == 3;
 		if (which % 2 == 1)

@@ -450,6 +450,30 @@ acdat_oracle_rewrite(const acdat_dictionary *d, const acdat_rewrite *rewrite,
 
 /* -------------------------------------------------------------- engine */
 
+acdat_pattern
+acdat_simple_pattern(const char *bytes, int64_t id)
+{
+	acdat_pattern p;
+
+	memset(&p, 0, sizeof(p));
+	p.bytes = bytes;
+	p.len = strlen(bytes);
+	p.id = id;
+	return p;
+}
+
+acdat_status
+acdat_engine_make(acdat_engine *engine, const acdat_options *options,
+				  const acdat_pattern *patterns, size_t n)
+{
+	acdat_dictionary d;
+
+	d.options = *options;
+	d.patterns = patterns;
+	d.npatterns = n;
+	return acdat_engine_build(engine, &d);
+}
+
 acdat_status
 acdat_engine_build(acdat_engine *engine, const acdat_dictionary *d)
 {

@@ -78,9 +78,17 @@ typedef struct acdat_engine
 	acdat_build_stats stats;
 } acdat_engine;
 
+/* A pattern of a C string with an id and no other attributes. */
+extern acdat_pattern acdat_simple_pattern(const char *bytes, int64_t id);
+
 /* Build, write and open both ways; the status of the first that fails. */
 extern acdat_status acdat_engine_build(acdat_engine *engine,
 									   const acdat_dictionary *dictionary);
+
+/* The same from the parts of a dictionary. */
+extern acdat_status acdat_engine_make(acdat_engine *engine,
+									  const acdat_options *options,
+									  const acdat_pattern *patterns, size_t n);
 extern void acdat_engine_free(acdat_engine *engine);
 
 /*

@@ -34,12 +34,7 @@ static void
 build(acdat_engine *engine, const acdat_options *options,
 	  const acdat_pattern *patterns, size_t n)
 {
-	acdat_dictionary d;
-
-	d.options = *options;
-	d.patterns = patterns;
-	d.npatterns = n;
-	assert_int_equal(acdat_engine_build(engine, &d), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(engine, options, patterns, n), ACDAT_OK);
 }
 
 static uint64_t

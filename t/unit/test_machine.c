@@ -16,30 +16,6 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-static acdat_pattern
-pattern(const char *bytes, int64_t id)
-{
-	acdat_pattern p;
-
-	memset(&p, 0, sizeof(p));
-	p.bytes = bytes;
-	p.len = strlen(bytes);
-	p.id = id;
-	return p;
-}
-
-static acdat_status
-build(acdat_engine *engine, const acdat_options *options,
-	  const acdat_pattern *patterns, size_t n)
-{
-	acdat_dictionary d;
-
-	d.options = *options;
-	d.patterns = patterns;
-	d.npatterns = n;
-	return acdat_engine_build(engine, &d);
-}
-
 static const acdat_options plain;
 
 static void
@@ -50,14 +26,14 @@ empty_patterns_are_refused(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern("a", 1);
-	patterns[1] = pattern("b", 2);
-	patterns[2] = pattern("", 3);
-	assert_int_equal(build(&engine, &plain, patterns, 3), ACDAT_EMPTY_PATTERN);
+	patterns[0] = acdat_simple_pattern("a", 1);
+	patterns[1] = acdat_simple_pattern("b", 2);
+	patterns[2] = acdat_simple_pattern("", 3);
+	assert_int_equal(acdat_engine_make(&engine, &plain, patterns, 3), ACDAT_EMPTY_PATTERN);
 	assert_int_equal(engine.stats.failed_at, 3);
 	acdat_engine_free(&engine);
-	patterns[1] = pattern("-*-", 2);
-	assert_int_equal(build(&engine, &ignoring, patterns, 2),
+	patterns[1] = acdat_simple_pattern("-*-", 2);
+	assert_int_equal(acdat_engine_make(&engine, &ignoring, patterns, 2),
 					 ACDAT_EMPTY_PATTERN);
 	assert_int_equal(engine.stats.failed_at, 2);
 	acdat_engine_free(&engine);
@@ -67,7 +43,7 @@ static void
 long_patterns_are_refused(void **state)
 {
 	acdat_limits limits = {.max_pattern_bytes = 4};
-	acdat_pattern p = pattern("abcd", 1);
+	acdat_pattern p = acdat_simple_pattern("abcd", 1);
 	acdat_build_stats stats;
 	acdat_builder *builder;
 	acdat_status status;
@@ -77,7 +53,7 @@ long_patterns_are_refused(void **state)
 	builder = acdat_builder_create(&plain, &limits, NULL, &status);
 	assert_non_null(builder);
 	assert_int_equal(acdat_builder_add(builder, &p), ACDAT_OK);
-	p = pattern("abcde", 2);
+	p = acdat_simple_pattern("abcde", 2);
 	status = acdat_builder_add(builder, &p);
 	if (status == ACDAT_OK)
 		status = acdat_builder_compile(builder, &size);
@@ -100,14 +76,14 @@ options_are_checked(void **state)
 		{.encoding = ACDAT_ENCODING_UTF8, .normalize = (acdat_normalize) 5},
 		{.boundary = (acdat_boundary) 2},
 	};
-	acdat_pattern p = pattern("a", 1);
+	acdat_pattern p = acdat_simple_pattern("a", 1);
 	acdat_engine engine;
 	size_t		i;
 
 	(void) state;
 	for (i = 0; i < COUNT_OF(wrong); i++)
 	{
-		if (build(&engine, &wrong[i], &p, 1) != ACDAT_BAD_ARGUMENT)
+		if (acdat_engine_make(&engine, &wrong[i], &p, 1) != ACDAT_BAD_ARGUMENT)
 			fail_msg("options %u are accepted", (unsigned) i);
 		acdat_engine_free(&engine);
 	}
@@ -131,7 +107,7 @@ image_limit_is_kept(void **state)
 		acdat_pattern p;
 
 		snprintf(word, sizeof(word), "%dword", i * 7919);
-		p = pattern(word, i);
+		p = acdat_simple_pattern(word, i);
 		status = acdat_builder_add(builder, &p);
 	}
 	if (status == ACDAT_OK)
@@ -149,14 +125,14 @@ duplicates_are_counted(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern("ab", 1);
-	patterns[1] = pattern("AB", 1);	/* merged */
-	patterns[2] = pattern("aB", 2); /* kept */
-	patterns[3] = pattern("c", 3);
+	patterns[0] = acdat_simple_pattern("ab", 1);
+	patterns[1] = acdat_simple_pattern("AB", 1);	/* merged */
+	patterns[2] = acdat_simple_pattern("aB", 2); /* kept */
+	patterns[3] = acdat_simple_pattern("c", 3);
 	patterns[4] = patterns[0];		/* kept: another replacement */
 	patterns[4].replacement = "x";
 	patterns[4].replacement_len = 1;
-	assert_int_equal(build(&engine, &folding, patterns, 5), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(&engine, &folding, patterns, 5), ACDAT_OK);
 	assert_int_equal(engine.stats.added, 5);
 	assert_int_equal(engine.stats.merged, 1);
 	assert_int_equal(engine.stats.duplicates, 2);
@@ -180,11 +156,11 @@ machine_is_described(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern("a*b", 1);
-	patterns[1] = pattern("abcd", 2);
-	patterns[2] = pattern("\xC3\xA9\xC3\xA9\xC3\xA9", 3);
+	patterns[0] = acdat_simple_pattern("a*b", 1);
+	patterns[1] = acdat_simple_pattern("abcd", 2);
+	patterns[2] = acdat_simple_pattern("\xC3\xA9\xC3\xA9\xC3\xA9", 3);
 	patterns[2].allow = true;
-	assert_int_equal(build(&engine, &options, patterns, 3), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(&engine, &options, patterns, 3), ACDAT_OK);
 	acdat_machine_describe(&engine.machine, &info);
 	assert_int_equal(info.image_bytes, engine.size);
 	assert_int_equal(info.patterns, 3);
@@ -204,7 +180,7 @@ machine_is_described(void **state)
 	acdat_engine_free(&engine);
 
 	/* the same content has the same checksum, another another */
-	assert_int_equal(build(&engine, &options, patterns, 3), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(&engine, &options, patterns, 3), ACDAT_OK);
 	acdat_machine_describe(&engine.machine, &other);
 	assert_memory_equal(other.checksum, info.checksum, sizeof(info.checksum));
 	acdat_engine_free(&engine);
@@ -212,7 +188,7 @@ machine_is_described(void **state)
 	patterns[1].tag = "t";
 	patterns[1].tag_len = 1;
 	patterns[1].replacement = "";
-	assert_int_equal(build(&engine, &options, patterns, 3), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(&engine, &options, patterns, 3), ACDAT_OK);
 	acdat_machine_describe(&engine.machine, &other);
 	assert_memory_not_equal(other.checksum, info.checksum,
 							sizeof(info.checksum));
@@ -220,8 +196,8 @@ machine_is_described(void **state)
 	assert_true(other.has_tags);
 	acdat_engine_free(&engine);
 
-	patterns[0] = pattern("\xC3", 1);
-	assert_int_equal(build(&engine, &plain, patterns, 2), ACDAT_OK);
+	patterns[0] = acdat_simple_pattern("\xC3", 1);
+	assert_int_equal(acdat_engine_make(&engine, &plain, patterns, 2), ACDAT_OK);
 	acdat_machine_describe(&engine.machine, &info);
 	assert_false(info.valid_utf8);
 	acdat_engine_free(&engine);
@@ -245,14 +221,14 @@ attributes_come_back(void **state)
 	(void) state;
 	for (i = 0; i < 4; i++)
 	{
-		patterns[i] = pattern(words[i], ids[i]);
+		patterns[i] = acdat_simple_pattern(words[i], ids[i]);
 		patterns[i].priority = priorities[i];
 		patterns[i].replacement = replacements[i];
 		patterns[i].replacement_len = replacement_lens[i];
 		patterns[i].tag = tags[i];
 		patterns[i].tag_len = tags[i] == NULL ? 0 : strlen(tags[i]);
 	}
-	assert_int_equal(build(&engine, &plain, patterns, 4), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(&engine, &plain, patterns, 4), ACDAT_OK);
 	acdat_scan_start(engine.scan, ACDAT_LEFTMOST_FIRST, "aabbccdd", 8, true);
 	for (i = 0; i < 4; i++)
 	{
@@ -362,7 +338,7 @@ build_words(const acdat_hooks *hooks, int n, void **image, size_t *size)
 		acdat_pattern p;
 
 		snprintf(word, sizeof(word), "W\xC3\x96rter%dx", i * 31337 % 100003);
-		p = pattern(word, i);
+		p = acdat_simple_pattern(word, i);
 		p.tag = "tag";
 		p.tag_len = 3;
 		p.replacement = word;
@@ -508,7 +484,7 @@ fragile_sink(void *arg, const void *bytes, size_t len)
 static void
 output_is_limited(void **state)
 {
-	acdat_pattern p = pattern("a", 1);
+	acdat_pattern p = acdat_simple_pattern("a", 1);
 	acdat_rewrite rewrite;
 	acdat_engine engine;
 	acdat_status status;
@@ -518,7 +494,7 @@ output_is_limited(void **state)
 	(void) state;
 	p.replacement = "0123456789";
 	p.replacement_len = 10;
-	assert_int_equal(build(&engine, &plain, &p, 1), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(&engine, &plain, &p, 1), ACDAT_OK);
 	memset(&rewrite, 0, sizeof(rewrite));
 	rewrite.policy = ACDAT_LEFTMOST_LONGEST;
 	rewrite.sink = fragile_sink;

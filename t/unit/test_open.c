@@ -32,22 +32,6 @@ below(uint32_t limit)
 	return (uint32_t) ((random_state >> 16) % limit);
 }
 
-static acdat_pattern
-pattern(const char *bytes, int64_t id)
-{
-	acdat_pattern p;
-
-	memset(&p, 0, sizeof(p));
-	p.bytes = bytes;
-	p.len = strlen(bytes);
-	p.id = id;
-	p.replacement = "replacement";
-	p.replacement_len = (size_t) id % 12;
-	p.tag = "tag";
-	p.tag_len = 3;
-	return p;
-}
-
 static const acdat_options all_options[] = {
 	{.encoding = ACDAT_ENCODING_BYTES},
 	{.encoding = ACDAT_ENCODING_UTF8, .boundary = ACDAT_BOUNDARY_WORD},
@@ -73,13 +57,13 @@ build(acdat_engine *engine, const acdat_options *options, bool rich)
 
 	for (i = 0; i < COUNT_OF(words); i++)
 	{
-		patterns[i] = pattern(words[i], (int64_t) i + 1);
+		patterns[i] = acdat_simple_pattern(words[i], (int64_t) i + 1);
 		if (!rich)
-		{
-			patterns[i].tag = NULL;
-			patterns[i].replacement = NULL;
 			continue;
-		}
+		patterns[i].replacement = "replacement";
+		patterns[i].replacement_len = (i + 1) % 12;
+		patterns[i].tag = "tag";
+		patterns[i].tag_len = 3;
 		patterns[i].priority = (int32_t) (i % 3);
 		patterns[i].allow = i % 5 == 4;
 		if (i == 7)

@@ -19,28 +19,11 @@
 #define IOTA "\xCE\xB9"
 #define E_ACUTE "\xC3\xA9"
 
-static acdat_pattern
-pattern(const char *bytes, int64_t id)
-{
-	acdat_pattern p;
-
-	memset(&p, 0, sizeof(p));
-	p.bytes = bytes;
-	p.len = strlen(bytes);
-	p.id = id;
-	return p;
-}
-
 static void
 build(acdat_engine *engine, const acdat_options *options,
 	  const acdat_pattern *patterns, size_t n)
 {
-	acdat_dictionary d;
-
-	d.options = *options;
-	d.patterns = patterns;
-	d.npatterns = n;
-	assert_int_equal(acdat_engine_build(engine, &d), ACDAT_OK);
+	assert_int_equal(acdat_engine_make(engine, options, patterns, n), ACDAT_OK);
 }
 
 /* Does a scan of text give exactly the matches written "start-end:id ..."? */
@@ -79,8 +62,8 @@ patterns_cut_inside_characters(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern("a", 1);
-	patterns[1] = pattern("a\xC3", 2);
+	patterns[0] = acdat_simple_pattern("a", 1);
+	patterns[1] = acdat_simple_pattern("a\xC3", 2);
 	build(&engine, &options, patterns, 2);
 	check_scan(&engine, ACDAT_ALL_OVERLAPPING, "a" E_ACUTE, "");
 	check_scan(&engine, ACDAT_ALL_OVERLAPPING, "a\xC3 ", "0-1:1 0-2:2");
@@ -100,8 +83,8 @@ marks_that_fold_to_letters(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern(HAN, 1);
-	patterns[1] = pattern(HAN IOTA, 2);
+	patterns[0] = acdat_simple_pattern(HAN, 1);
+	patterns[1] = acdat_simple_pattern(HAN IOTA, 2);
 	build(&engine, &options, patterns, 2);
 	check_scan(&engine, ACDAT_ALL_OVERLAPPING, HAN IOTA, "0-3:1 0-5:2");
 	check_scan(&engine, ACDAT_ALL_OVERLAPPING, HAN COMBINING_IOTA, "0-5:2");
@@ -117,11 +100,11 @@ shorter_ends_inside_words(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern("new", 1);
-	patterns[1] = pattern("new y", 2);
-	patterns[2] = pattern("new york", 3);
-	patterns[3] = pattern("new york city", 4);
-	patterns[4] = pattern("new york c", 5);
+	patterns[0] = acdat_simple_pattern("new", 1);
+	patterns[1] = acdat_simple_pattern("new y", 2);
+	patterns[2] = acdat_simple_pattern("new york", 3);
+	patterns[3] = acdat_simple_pattern("new york city", 4);
+	patterns[4] = acdat_simple_pattern("new york c", 5);
 	patterns[1].priority = patterns[4].priority = 9;
 	patterns[0].priority = 1;
 	build(&engine, &options, patterns, 5);
@@ -146,12 +129,12 @@ allow_before_policy(void **state)
 	acdat_engine engine;
 
 	(void) state;
-	patterns[0] = pattern("ab", 1);
-	patterns[1] = pattern("abc", 2);
-	patterns[2] = pattern("abcd", 3);
-	patterns[3] = pattern("xabc", 4);
+	patterns[0] = acdat_simple_pattern("ab", 1);
+	patterns[1] = acdat_simple_pattern("abc", 2);
+	patterns[2] = acdat_simple_pattern("abcd", 3);
+	patterns[3] = acdat_simple_pattern("xabc", 4);
 	patterns[3].allow = true;
-	patterns[4] = pattern("cd", 5);
+	patterns[4] = acdat_simple_pattern("cd", 5);
 	patterns[0].priority = 5;
 	patterns[1].priority = 4;
 	build(&engine, &options, patterns, 5);
@@ -175,8 +158,8 @@ scans_are_independent(void **state)
 	acdat_match n;
 
 	(void) state;
-	patterns[0] = pattern("a", 1);
-	patterns[1] = pattern("aa", 2);
+	patterns[0] = acdat_simple_pattern("a", 1);
+	patterns[1] = acdat_simple_pattern("aa", 2);
 	build(&engine, &plain, patterns, 2);
 	other = malloc(acdat_scan_size(&engine.machine));
 	assert_non_null(other);
@@ -208,8 +191,8 @@ streams_let_go(void **state)
 	acdat_match m;
 
 	(void) state;
-	patterns[0] = pattern("abc", 1);
-	patterns[1] = pattern("xyzxyz", 2);
+	patterns[0] = acdat_simple_pattern("abc", 1);
+	patterns[1] = acdat_simple_pattern("xyzxyz", 2);
 	build(&engine, &plain, patterns, 2);
 	acdat_scan_start(engine.scan, ACDAT_LEFTMOST_LONGEST, "--abc-----", 10,
 					 false);
@@ -232,7 +215,7 @@ static void
 nothing_in_nothing(void **state)
 {
 	static const acdat_options plain;
-	acdat_pattern p = pattern("a", 1);
+	acdat_pattern p = acdat_simple_pattern("a", 1);
 	acdat_engine engine;
 	uint64_t	count;
 	bool		found;
