@@ -188,6 +188,7 @@ wait_for_job(AcdatJob *job)
 void
 acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 			  const void *pack, Size pack_len,
+			  void (*meanwhile) (void *arg), void *arg,
 			  acdat_build_stats *stats)
 {
 	dsm_segment *input;
@@ -202,6 +203,7 @@ acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 	job = submit_job(entry, 0, input, true);
 	PG_TRY();
 	{
+		meanwhile(arg);
 		wait_for_job(job);
 	}
 	PG_CATCH();

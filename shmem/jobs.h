@@ -93,11 +93,13 @@ typedef struct AcdatJob
 extern void acdat_jobs_initialize(AcdatRegistry *registry);
 
 /*
- * Publish: hand a pack over, wait until it is compiled and entered, and
- * return; raises the job's error.  stats is a result.
+ * Publish: hand a pack over, call meanwhile(arg), wait until the pack is
+ * compiled and entered, and return; raises the job's error.  Should meanwhile
+ * raise one, the job is abandoned.  stats is a result.
  */
 extern void acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 						  const void *pack, Size pack_len,
+						  void (*meanwhile) (void *arg), void *arg,
 						  acdat_build_stats *stats);
 
 /*

@@ -150,6 +150,27 @@ resolve_attributes(FunctionCallInfo fcinfo, AcdatDictionaryRow *row)
 	}
 }
 
+/* What write_rows() writes. */
+typedef struct VersionToWrite
+{
+	const AcdatDictionaryRow *row;
+	const AcdatContent *content;
+	bool		is_new;
+} VersionToWrite;
+
+/* Write the rows of a version; its patterns are compiled meanwhile. */
+static void
+write_rows(void *arg)
+{
+	const VersionToWrite *version = arg;
+	const AcdatContent *content = version->content;
+	int			encoding;
+
+	encoding = content->options.encoding == ACDAT_ENCODING_UTF8 ? PG_UTF8 :
+		content->binary ? PG_SQL_ASCII : GetDatabaseEncoding();
+	acdat_write_version(version->row, content, encoding, version->is_new);
+}
+
 /*
  * Write the next version of a dictionary and have it compiled; returns its
  * number.  row->version is 0 for a new dictionary.
@@ -157,21 +178,16 @@ resolve_attributes(FunctionCallInfo fcinfo, AcdatDictionaryRow *row)
 static int64
 publish_content(AcdatDictionaryRow *row, AcdatContent *content)
 {
+	VersionToWrite version = {row, content, row->version == 0};
 	AcdatEntry	entry;
 	acdat_build_stats stats;
-	bool		is_new = (row->version == 0);
-	int			encoding;
 
-	encoding = content->options.encoding == ACDAT_ENCODING_UTF8 ? PG_UTF8 :
-		content->binary ? PG_SQL_ASCII : GetDatabaseEncoding();
 	row->version++;
 	row->revision++;
-	acdat_write_version(row, content, encoding, is_new);
-
 	acdat_entry_from_row(&entry, row);
 	acdat_stamp_entry(&entry);
 	acdat_job_run(&entry, &content->options, content->pack.data,
-				  (Size) content->pack.len, &stats);
+				  (Size) content->pack.len, write_rows, &version, &stats);
 	if (stats.duplicates > 0)
 		ereport(NOTICE,
 				(errmsg_plural("dictionary \"%s\" has " UINT64_FORMAT " pattern that differs from others in attributes only",
