@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 
+import durable
 import sql
 from cluster import Session
 from measure import Scenario, interleave
@@ -25,7 +26,11 @@ def setup_words(bench, build, count):
 
 # ---- pgbench ----
 
-PGBENCH = {'octet_length': 'octet_length(line)', 'contains': "acdat.contains(line, 'd1')"}
+# what is asked of a row, and the table that rows are inserted into
+PGBENCH = {
+    'octet_length': ('octet_length(line)', 'sink_plain'),
+    'contains': ("acdat.contains(line, 'd1')", 'sink_redact_trigger'),
+}
 
 
 class Publisher(threading.Thread):
@@ -56,20 +61,33 @@ def percentile(ordered, part):
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 
-def pgbench(bench, result, build, name, expression):
-    """Seconds per transaction and session; percentiles go into the result."""
-    script = os.path.join(build.scratch, 'single.sql')
-    with open(script, 'w', encoding='utf-8') as file:
-        file.write('\\set id random(1, %d)\nSELECT %s FROM lines WHERE id = :id;\n' % (bench.rows, expression))
+def pgbench_script(build, name, text):
+    path = os.path.join(build.scratch, name + '.sql')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
+    return path
+
+
+def pgbench(bench, result, build, name, expression, sink=None):
+    """Seconds per reading transaction and session; percentiles go into the result.
+
+    With a sink, one transaction in five inserts a row there.
+    """
+    row = '\\set id random(1, %d)\n' % bench.rows
+    scripts = ['-f', pgbench_script(build, 'read', row + 'SELECT %s FROM lines WHERE id = :id;\n' % expression) + '@4']
+    if sink:
+        scripts += ['-f', pgbench_script(
+            build, 'write', row + 'INSERT INTO %s SELECT id, line FROM lines WHERE id = :id;\n' % sink) + '@1']
     prefix = os.path.join(build.scratch, 'pgbench')
     clients = 2
     subprocess.run([build.program('pgbench'), '-n', '-M', 'prepared', '-c', str(clients), '-j', '2', '-T',
-                    '1' if bench.quick else '4', '-f', script, '-l', '--log-prefix', prefix,
+                    '1' if bench.quick else '4', *scripts, '-l', '--log-prefix', prefix,
                     *build.connection()], check=True, capture_output=True)
     latencies = []
     for path in glob.glob(prefix + '.*'):
         with open(path, encoding='ascii') as file:
-            latencies += [int(line.split()[2]) / 1e6 for line in file]
+            # fields: client, number, microseconds, script, ...
+            latencies += [int(words[2]) / 1e6 for words in map(str.split, file) if words[3] == '0']
         os.unlink(path)
     latencies.sort()
     for part in (0.50, 0.99):
@@ -78,28 +96,30 @@ def pgbench(bench, result, build, name, expression):
 
 
 def single_rows(bench, result):
-    """pgbench -M prepared, two sessions, one row by key, with and without a publisher."""
+    """pgbench -M prepared, two sessions, one row by key: alone, with a publisher, with writes among the reads."""
     for build in bench.builds:
-        sql.setup_rows(bench, build)
+        durable.setup_sinks(bench, build)
     published = []
 
-    def variant(name, expression, publishing):
+    def variant(name, expression, publishing, sink=None):
         def run(build):
             if not publishing:
-                return pgbench(bench, result, build, name, expression)
+                return pgbench(bench, result, build, name, expression, sink)
             with Publisher(build) as publisher:
                 seconds = pgbench(bench, result, build, name, expression)
             published.append(publisher.count)
             return seconds
         return run
     variants = {}
-    for name, expression in PGBENCH.items():
+    for name, (expression, sink) in PGBENCH.items():
         variants[name] = variant(name, expression, False)
         variants[name + '_publishing'] = variant(name + '_publishing', expression, True)
+        variants[name + '_writing'] = variant(name + '_writing', expression, False, sink)
     interleave(bench, result, variants, bench.rounds if bench.quick else bench.rounds + 4)
     result.counts['publishes'] = sum(published)
     result.ratio('throughput_to_octet_length', 'octet_length', 'contains')
     result.ratio('throughput_to_octet_length_publishing', 'octet_length_publishing', 'contains_publishing')
+    result.ratio('throughput_to_octet_length_writing', 'octet_length_writing', 'contains_writing')
     result.ratio('p50_to_octet_length', 'contains_p50', 'octet_length_p50')
     result.ratio('p50_to_octet_length_publishing', 'contains_publishing_p50', 'octet_length_publishing_p50')
     result.ratio('p99_to_octet_length', 'contains_p99', 'octet_length_p99')
@@ -232,7 +252,7 @@ def cold_start(bench, result):
 
 
 SCENARIOS = [
-    Scenario('single-rows', 'pgbench -M prepared, one row each, alone and while others publish', single_rows),
+    Scenario('single-rows', 'pgbench -M prepared, one row each, alone, while others publish, and with writes', single_rows),
     Scenario('connections', 'first scan of new connections', new_connections),
     Scenario('memory', 'memory of 1 to 9 processes, dictionary and machine value', memory),
     Scenario('cold-start', 'first answer after a restart and after a crash', cold_start),
