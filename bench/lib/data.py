@@ -183,6 +183,26 @@ class Data:
         return self.write('rows%d%s.copy' % (count, '.real' if self.is_real('d1') else ''), produce)
 
 
+    def prose(self, count):
+        """A file for COPY: id, line of eight generated words that d7 is made of."""
+        words = make('d7', 1 << 20)[1].split()
+
+        def produce(file):
+            for n in range(count):
+                at = n * 8 % (len(words) - 8)
+                file.write(b'%d\t%s\n' % (n + 1, b' '.join(words[at:at + 8])))
+        return self.write('prose%d.copy' % count, produce)
+
+    def prose_words(self, count):
+        """A file of so many of the rarer words of that prose, and of words that are not in it."""
+        patterns, text = make('d7', 1 << 20)
+        used = sorted({word for word in text.split() if len(word) > 4})
+        absent = sorted(set(patterns) - set(used))
+        half = count // 2
+        chosen = used[::max(1, len(used) // half)][:half] + absent[::max(1, len(absent) // half)][:half]
+        return self.write('prose_words%d.pat' % count, lambda file: file.write(b'\n'.join(chosen) + b'\n'))
+
+
 def read_lines(path):
     with open(path, 'rb') as file:
         return [line.rstrip(b'\r\n') for line in file]

@@ -43,9 +43,15 @@ def publish(bench, result):
                 'query_' + count, 'SELECT count(*), sum(octet_length(pattern)) FROM ' + table)
             variants['aggregate_' + count] = statements.variant(
                 'aggregate_' + count, 'SELECT (acdat.machine_info(acdat.compile(pattern))).patterns FROM ' + table)
+            if count == '100000':
+                variants['aggregate_stored_' + count] = statements.variant(
+                    'aggregate_stored_' + count,
+                    'CREATE TABLE stored AS SELECT acdat.compile(pattern) AS machine FROM ' + table,
+                    'DROP TABLE IF EXISTS stored')
             variants['core_' + count] = lambda build, path=path: micro.call(
                 build, '-b', '-r', '1', path)['build'][0]
         interleave(bench, result, variants, bench.rounds)
+    result.ratio('publish_to_aggregate_stored_100000', 'publish_100000', 'aggregate_stored_100000')
     for count in counts:
         result.ratio('publish_to_aggregate_' + count, 'publish_' + count, 'aggregate_' + count)
         result.ratio('publish_to_core_' + count, 'publish_' + count, 'core_' + count)

@@ -219,7 +219,48 @@ def contest_of(terms_of, name):
     return run
 
 
+def words_contest(bench, result):
+    """Whole words in prose of plain words: what full-text search answers, too."""
+    build = bench.builds[0]
+    build.start()
+    limit = 15 if bench.quick else 30
+    rows = 5000 if bench.quick else 50000
+    contest = Contest(bench, result, limit)
+
+    def make(session):
+        session.ask('CREATE TABLE prose (id integer, line text)')
+        session.copy('prose', bench.data.prose(rows))
+        session.ask('CREATE TABLE prose_words (pattern text)')
+        session.copy('prose_words', bench.data.prose_words(1000))
+        session.ask("ALTER TABLE prose ADD words tsvector GENERATED ALWAYS AS (to_tsvector('simple', line)) STORED")
+        session.ask('CREATE INDEX ON prose USING gin (words)')
+        session.ask('VACUUM (FREEZE, ANALYZE) prose')
+        session.ask("SELECT acdat.publish('prose', 'SELECT pattern FROM prose_words', boundary => 'word')")
+    build.once('prose', make)
+    count = 'SELECT count(*) FROM prose WHERE '
+    with Session(build) as session:
+        session.ask('SET max_parallel_workers_per_gather = 0')
+        session.ask("SET statement_timeout = '%ds'" % limit)
+        words = session.ask('SELECT pattern FROM prose_words').split('\n')
+        any_word = "'%s'::tsquery" % ' | '.join(words)
+
+        def ask(name, condition):
+            contest.add(name, lambda: session.time(count + condition))
+        ask('acdat', "acdat.contains(line, 'prose')")
+        ask('tsvector_index', 'words @@ ' + any_word)
+        ask('tsvector_of_the_row', "to_tsvector('simple', line) @@ " + any_word)
+        ask('array_overlap', "string_to_array(line, ' ') && ARRAY(SELECT pattern FROM prose_words)")
+        ask('regex_alternation', "line ~ '\\m(%s)\\M'" % '|'.join(words))
+        contest.race()
+    result.counts['rows'] = rows
+    result.counts['rows_with_a_word'] = int(contest.expected)
+    result.counts['words'] = len(words)
+    result.counts['limit_seconds'] = limit
+    result.notes.append('the column of tsvector, its index and their upkeep are not counted')
+
+
 SCENARIOS = [
+    Scenario('rivals-words', '1,000 whole words: full-text search on the same rows', words_contest),
     Scenario('rivals-d1', '1,114 terms: what else finds the same rows', contest_of(lambda b: b.data.shape('d1')[0], 'terms')),
     Scenario('rivals-d5', '100,000 terms: what else finds the same rows', contest_of(lambda b: b.data.shape('d5')[0], 'many'),
              quick=False),

@@ -136,10 +136,21 @@ def short_rows(bench, result):
         result.ratio(name + '_to_contains', name, 'contains')
 
 
+def setup_many_rows(bench, build, rows):
+    """Table many_lines: the lines again and again."""
+    def make(session):
+        session.ask('CREATE TABLE many_lines AS SELECT line FROM generate_series(1, %d), lines LIMIT %d'
+                    % (-(-rows // bench.rows), rows))
+        session.ask('VACUUM (FREEZE, ANALYZE) many_lines')
+        session.ask('CHECKPOINT')
+    setup_rows(bench, build)
+    build.once('many_rows', make)
+
+
 def workers(bench, result):
-    """The same with more processes; n workers are the leader and n - 1 more."""
+    """Many rows with more processes; n workers are the leader and n - 1 more."""
     for build in bench.builds:
-        setup_rows(bench, build)
+        setup_many_rows(bench, build, bench.many_rows)
     names = ('raw', 'like', 'contains', 'machine', 'replace', 'matches')
     counts = (1, 2) if bench.quick else (1, 2, 4, 8)
     with Statements(bench, one_process=False) as statements:
@@ -148,11 +159,13 @@ def workers(bench, result):
             statements.all('SET ' + setting)
         variants = {}
         for count in counts:
-            before = 'ALTER TABLE lines SET (parallel_workers = %d); SET max_parallel_workers_per_gather = %d' % (
+            before = 'ALTER TABLE many_lines SET (parallel_workers = %d); SET max_parallel_workers_per_gather = %d' % (
                 count - 1, count - 1)
             for name in names:
-                variants['%s_%d' % (name, count)] = statements.variant(name, statement(bench, name), before)
-        interleave(bench, result, variants, bench.rounds)
+                variants['%s_%d' % (name, count)] = statements.variant(
+                    name, statement(bench, name).replace('FROM lines', 'FROM many_lines'), before)
+        interleave(bench, result, variants, 3)
+    result.counts['rows'] = bench.many_rows
     cores = os.cpu_count()
     for name in names:
         for count in counts[1:]:
@@ -160,7 +173,7 @@ def workers(bench, result):
     result.notes.append('%d processors; more workers than that gain only by taking a larger share of a busy machine' % cores)
     middle = {variant: sorted(v)[len(v) // 2] for variant, v in result.samples['now'].items()}
     result.plots.append({
-        'file': 'workers', 'title': '%d short rows by number of workers' % bench.rows, 'x': 'workers', 'y': 'seconds',
+        'file': 'workers', 'title': '%d short rows by number of workers' % bench.many_rows, 'x': 'workers', 'y': 'seconds',
         'columns': list(names), 'rows': [[count] + [middle['%s_%d' % (name, count)] for name in names] for count in counts]})
 
 
@@ -232,7 +245,7 @@ def short_calls(bench, result):
 
 SCENARIOS = [
     Scenario('short-rows', 'one process: raw scan, LIKE, contains, replace, redact, matches', short_rows),
-    Scenario('workers', 'the same with 1, 2, 4 and 8 workers', workers),
+    Scenario('workers', 'many short rows with 1, 2, 4 and 8 workers', workers),
     Scenario('wide-rows', 'rows of 33 B, 1 KiB and 64 KiB against the rate of the core', wide_rows),
     Scenario('short-calls', 'one million calls on short values', short_calls),
 ]
