@@ -13,7 +13,7 @@
  * searching", 1994) with a blocked Bloom filter (Putze, Sanders and Singler,
  * 2007) in place of the shift table.
  *
- *	full	the key is the last gram_bytes bytes, which every pattern has; two
+ *	full	the key is the last gram_bytes bytes, which every pattern has; three
  *			bits of one word of the table.  With a stride of n only every n-th
  *			position is looked at, and the table holds the n last grams of
  *			every pattern.
@@ -84,11 +84,12 @@ acdat_filter_word(uint64_t hash, unsigned log2_words)
 		(((size_t) 1 << log2_words) - 1);
 }
 
-/* The two bits of a hash; they do not overlap with what chooses the word. */
+/* The bits of a hash; they do not overlap with what chooses the word. */
 static inline uint64_t
 acdat_filter_full_bits(uint64_t hash)
 {
-	return (uint64_t) 1 << (hash >> 32 & 63) | (uint64_t) 1 << (hash >> 38 & 63);
+	return (uint64_t) 1 << (hash >> 31 & 63) | (uint64_t) 1 << (hash >> 37 & 63) |
+		(uint64_t) 1 << (hash >> 43 & 63);
 }
 
 static inline uint64_t

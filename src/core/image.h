@@ -33,7 +33,7 @@
 #include "src/core/text.h"
 
 #define ACDAT_IMAGE_MAGIC "ACDATIMG"
-#define ACDAT_LAYOUT_VERSION 1
+#define ACDAT_LAYOUT_VERSION 2
 #define ACDAT_BYTE_ORDER 0x01020304u
 
 /* header flags */

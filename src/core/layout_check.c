@@ -21,7 +21,7 @@
 #define CHECK_FIELD(field, offset) \
 	CHECK(field, offsetof(acdat_image_header, field) == (offset))
 
-CHECK(version, ACDAT_LAYOUT_VERSION == 1);
+CHECK(version, ACDAT_LAYOUT_VERSION == 2);
 CHECK(byte, CHAR_BIT == 8);
 CHECK(magic_size, sizeof(ACDAT_IMAGE_MAGIC) - 1 == 8);
 

@@ -77,6 +77,28 @@ acdat_scan_size(const acdat_machine *m)
 		ALIGN16(folded) + ALIGN16(folded * sizeof(acdat_origin));
 }
 
+/* The image is sound: gram and word have at least one byte. */
+static void
+prepare_probe(acdat_scan *scan, const acdat_image_header *h)
+{
+	scan->filter_stride = h->filter_stride;
+	scan->probe.table = scan->filter;
+	scan->probe.fold = acdat_filter_fold(h);
+	scan->probe.gram_shift = 64 - 8 * h->filter_gram;
+	scan->probe.word_shift = 64 - 8 * h->filter_word;
+	scan->probe.log2_words = h->filter_log2_words;
+	scan->probe.stride = h->filter_stride;
+	acdat_scan_use_kernel(scan, acdat_probe_kernel_number(0));
+}
+
+void
+acdat_scan_use_kernel(acdat_scan *scan, const acdat_probe_kernel *kernel)
+{
+	scan->probe_chunk = scan->m.header->filter_kind == ACDAT_FILTER_FULL ?
+		kernel->full : kernel->split;
+	scan->probe_strided = kernel->strided;
+}
+
 void
 acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 				const acdat_hooks *hooks)
@@ -106,12 +128,8 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 		scan->tick_arg = hooks->arg;
 	}
 	scan->filter = acdat_section(m, h->filter);
-	scan->filter_kind = (acdat_filter_kind) h->filter_kind;
-	scan->filter_gram = h->filter_gram;
-	scan->filter_word = h->filter_word;
-	scan->filter_stride = h->filter_stride;
-	scan->filter_log2_words = h->filter_log2_words;
-	scan->filter_fold = acdat_filter_fold(h);
+	if (scan->filter != NULL)
+		prepare_probe(scan, h);
 	scan->stack = (scan_start *) (void *) room;
 	room += stack_size(m);
 	scan->chain = (uint32_t *) (void *) room;
@@ -148,7 +166,7 @@ acdat_scan_start(acdat_scan *scan, acdat_policy policy, const void *text,
 void
 acdat_scan_trust_text(acdat_scan *scan, bool valid)
 {
-	scan->valid_text = valid && scan->encoding == ACDAT_ENCODING_UTF8 &&
+	scan->probe.characters = valid && scan->encoding == ACDAT_ENCODING_UTF8 &&
 		(scan->m.header->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
 }
 

@@ -13,9 +13,9 @@
 #ifndef ACDAT_SCAN_H
 #define ACDAT_SCAN_H
 
-#include "src/core/filter.h"
 #include "src/core/hooks.h"
 #include "src/core/image.h"
+#include "src/core/probe.h"
 
 /* A start in the current window and the longest pattern there. */
 typedef struct scan_start
@@ -49,13 +49,10 @@ struct acdat_scan
 
 	/* the filter; table is NULL without one */
 	const uint64_t *filter;
-	acdat_filter_kind filter_kind;
-	unsigned	filter_gram;
-	unsigned	filter_word;
 	unsigned	filter_stride;
-	unsigned	filter_log2_words;
-	uint64_t	filter_fold;
-	bool		valid_text;		/* texts are known to be valid UTF-8 */
+	acdat_probe probe;
+	acdat_probe_chunk probe_chunk;
+	acdat_probe_strided probe_strided;
 	size_t		filter_rest;	/* bytes to go before the filter is tried */
 
 	/* the text */
@@ -102,6 +99,10 @@ struct acdat_scan
 	uint64_t	written;		/* bytes of output */
 	bool		union_begun;	/* the first part of scan->merged is written */
 };
+
+/* Run the filter, if there is one, with another kernel: for tests. */
+extern void acdat_scan_use_kernel(acdat_scan *scan,
+								  const acdat_probe_kernel *kernel);
 
 /* Read the window of the next block; ACDAT_OK, _END, _MORE or _CANCELLED. */
 extern acdat_status acdat_scan_next_block(acdat_scan *scan);

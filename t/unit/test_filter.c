@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "src/core/scan.h"
 #include "t/unit/oracle.h"
 
 #define TEXT_BYTES 300000
@@ -309,6 +310,11 @@ long_texts(void **state)
 		assert_int_equal(acdat_engine_build(&engine, &d), ACDAT_OK);
 		for (trusted = 0; trusted <= 1; trusted++)
 		{
+			const acdat_probe_kernel *kernel = acdat_probe_kernel_number((unsigned) (i + (size_t) trusted) % 3);
+
+			if (kernel == NULL)
+				kernel = acdat_probe_kernel_number(0);
+			acdat_scan_use_kernel(engine.scan, kernel);
 			acdat_scan_trust_text(engine.scan, trusted == 1);
 			for (policy = 0; policy <= ACDAT_MERGED; policy++)
 			{

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "src/core/text.h"
+#include "src/core/scan.h"
 #include "t/unit/oracle.h"
 
 #define MAX_PATTERNS 60
@@ -34,6 +35,7 @@ typedef struct probe
 	size_t		piece;
 	int			style;
 	bool		trusted;		/* the engine is told that the text is valid */
+	const acdat_probe_kernel *kernel;	/* of the filter */
 } probe;
 
 /* A dictionary that owns its bytes. */
@@ -252,6 +254,7 @@ agrees(const acdat_dictionary *d, acdat_engine *engine, const probe *p,
 	bool		same;
 
 	comparisons++;
+	acdat_scan_use_kernel(engine->scan, p->kernel);
 	acdat_scan_trust_text(engine->scan, p->trusted);
 	acdat_oracle_choose(d, p->policy, all, &right);
 	status = acdat_engine_matches(engine, p->policy, text, len, p->piece,
@@ -396,6 +399,9 @@ compare_text(random_dictionary *r, acdat_engine *engine,
 	for (i = 0; i < n; i++)
 	{
 		probes[i].trusted = below(2) == 0 && may_trust(&r->d, text, len);
+		do
+			probes[i].kernel = acdat_probe_kernel_number(below(3));
+		while (probes[i].kernel == NULL);
 		if (!agrees(&r->d, engine, &probes[i], &all, text, len, false))
 			fail_small(r, &probes[i], text, len, seed);
 	}
