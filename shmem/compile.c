@@ -20,6 +20,7 @@
 #include "shmem/evict.h"
 #include "shmem/jobs.h"
 #include "shmem/shmem_compat.h"
+#include "shmem/sweep.h"
 #include "src/core/pack.h"
 
 /* The job this process runs, for its exit callback. */
@@ -269,6 +270,8 @@ run_job(AcdatJob *job)
 	if (status != ACDAT_OK)
 		acdat_raise_build_error(builder, status, limits.max_pattern_bytes);
 
+	if (job->complete_serial == 0)
+		acdat_make_room();
 	reserve_memory(job, size);
 	segment = create_segment(size);
 	status = acdat_builder_write(builder, dsm_segment_address(segment));

@@ -33,6 +33,13 @@
 /* A load that failed is tried again after this time. */
 #define ACDAT_RETRY_FAILED_MS 60000
 
+/*
+ * The error of a row without its patterns: logical replication brings the
+ * two tables one after the other at first.  It is tried again whenever the
+ * patterns are there.
+ */
+#define ACDAT_NO_PATTERNS ERRCODE_NO_DATA_FOUND
+
 static Oid	loaded_database = InvalidOid;
 static bool load_ended = false;
 
@@ -115,8 +122,7 @@ same_attributes(const AcdatEntry *entry, const AcdatEntry *fresh)
 /*
  * The state of a row in the registry: an entry made with this very row,
  * whether its transaction is settled or not.  A row that was edited by hand
- * need not have another revision, so what it says counts.  Exclusive lock
- * held.
+ * need not have another revision, so what it says counts.  Lock held.
  */
 static AcdatEntry *
 entry_of_row(const AcdatDictionaryRow *row, const AcdatEntry *fresh)
@@ -149,6 +155,33 @@ entry_for_row(AcdatEntry *entry, const AcdatDictionaryRow *row)
 	entry->xid_state = row->xmin_frozen ? ACDAT_XID_FROZEN : ACDAT_XID_COMMITTED;
 }
 
+/* Is it time to try a failed load again?  Not as long as nothing changed. */
+static bool
+retry_due(const AcdatEntry *entry)
+{
+	return entry->sqlerrcode == ACDAT_NO_PATTERNS ||
+		TimestampDifferenceExceeds(entry->since, GetCurrentTimestamp(),
+								   ACDAT_RETRY_FAILED_MS);
+}
+
+/* Did the patterns of a row lack when it was tried, and still do? */
+static bool
+still_without_patterns(const AcdatDictionaryRow *row, Snapshot snapshot)
+{
+	AcdatEntry	fresh;
+	AcdatEntry *entry;
+	bool		lacked;
+
+	entry_for_row(&fresh, row);
+	LWLockAcquire(acdat_registry->lock, LW_SHARED);
+	entry = entry_of_row(row, &fresh);
+	lacked = entry != NULL && entry->load == ACDAT_FAILED &&
+		entry->sqlerrcode == ACDAT_NO_PATTERNS;
+	LWLockRelease(acdat_registry->lock);
+	return lacked &&
+		acdat_read_version(&row->id, row->version, false, snapshot) == NULL;
+}
+
 /*
  * Enter a row that the registry lacks.  Returns true, with the entry as
  * inserted, if its machine must be compiled.
@@ -167,9 +200,7 @@ enter_row(const AcdatDictionaryRow *row, Snapshot snapshot,
 
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
 	entry = entry_of_row(row, &fresh);
-	if (entry != NULL && entry->load == ACDAT_FAILED &&
-		TimestampDifferenceExceeds(entry->since, GetCurrentTimestamp(),
-								   ACDAT_RETRY_FAILED_MS))
+	if (entry != NULL && entry->load == ACDAT_FAILED && retry_due(entry))
 	{
 		acdat_entry_free(entry);
 		entry = NULL;
@@ -253,52 +284,86 @@ submit_entry(const AcdatEntry *entry, Snapshot snapshot)
 	return true;
 }
 
+/* What a guarded step works on: a row, or an entry that is wanted. */
+typedef struct LoadStep
+{
+	const AcdatDictionaryRow *row;
+	const AcdatEntry *entry;
+	Snapshot	snapshot;
+} LoadStep;
+
 static void
-load_row(const AcdatDictionaryRow *row, Snapshot snapshot)
+load_row(const LoadStep *step)
 {
 	AcdatEntry	entry;
 
-	if (enter_row(row, snapshot, &entry) && !submit_entry(&entry, snapshot))
+	if (still_without_patterns(step->row, step->snapshot))
+		return;
+	acdat_make_room();
+	if (enter_row(step->row, step->snapshot, &entry) &&
+		!submit_entry(&entry, step->snapshot))
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
+				(errcode(ACDAT_NO_PATTERNS),
 				 errmsg("stored patterns of the dictionary are missing")));
 }
 
-/* Load a row; its failure is its own.  Only being told to stop is passed on. */
 static void
-load_row_guarded(const AcdatDictionaryRow *row, Snapshot snapshot)
+load_entry(const LoadStep *step)
+{
+	if (!submit_entry(step->entry, step->snapshot))
+		ereport(ERROR,
+				(errcode(ACDAT_NO_PATTERNS),
+				 errmsg("the stored patterns of this version are gone")));
+}
+
+/*
+ * Take a step; its failure is its own, returned in the current context, or
+ * NULL.  Only being told to stop is passed on.
+ */
+static ErrorData *
+guarded(void (*take) (const LoadStep *), const LoadStep *step)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile failure = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		load_row(row, snapshot);
+		take(step);
 		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
 		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
+		failure = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
-			error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			ReThrowError(error);
-		ereport(LOG,
-				(errmsg("could not load a dictionary: %s", error->message)));
-		fail_row(row, error->sqlerrcode, error->message);
-		unowned_serial = 0;
-		FreeErrorData(error);
 	}
 	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (failure == NULL)
+		return NULL;
+	if (failure->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+		failure->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+		ReThrowError(failure);
+	ereport(LOG,
+			(errmsg("could not load a dictionary: %s", failure->message)));
+	return failure;
+}
+
+static void
+load_row_guarded(const AcdatDictionaryRow *row, Snapshot snapshot)
+{
+	LoadStep	step = {.row = row,.snapshot = snapshot};
+	ErrorData  *failure = guarded(load_row, &step);
+
+	if (failure == NULL)
+		return;
+	fail_row(row, failure->sqlerrcode, failure->message);
+	unowned_serial = 0;
+	FreeErrorData(failure);
 }
 
 /*
@@ -384,8 +449,13 @@ load_wanted(Snapshot snapshot)
 
 	while (take_wanted(&entry))
 	{
-		if (!submit_entry(&entry, snapshot))
-			disown_entry("the stored patterns of this version are gone");
+		LoadStep	step = {.entry = &entry,.snapshot = snapshot};
+		ErrorData  *failure = guarded(load_entry, &step);
+
+		if (failure == NULL)
+			continue;
+		disown_entry(failure->message);
+		FreeErrorData(failure);
 	}
 }
 

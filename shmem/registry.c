@@ -29,9 +29,16 @@ static shmem_request_hook_type prev_shmem_request_hook = NULL;
 static shmem_startup_hook_type prev_shmem_startup_hook = NULL;
 
 static int
+max_states(void)
+{
+	return acdat_guc_max_dictionaries * ACDAT_STATES_PER_DICTIONARY;
+}
+
+/* Every state has room for the end that may follow it. */
+static int
 max_entries(void)
 {
-	return acdat_guc_max_dictionaries * ACDAT_ENTRIES_PER_DICTIONARY;
+	return 2 * max_states();
 }
 
 static Size
@@ -40,7 +47,7 @@ registry_size(void)
 	Size		size = MAXALIGN(sizeof(AcdatRegistry));
 
 	size = add_size(size, MAXALIGN(mul_size(max_entries(), sizeof(AcdatEntry))));
-	size = add_size(size, MAXALIGN(mul_size(max_entries(),
+	size = add_size(size, MAXALIGN(mul_size(max_states(),
 											sizeof(AcdatMachineSlot))));
 	size = add_size(size, MAXALIGN(mul_size(ACDAT_MAX_DATABASES,
 											sizeof(AcdatDatabase))));
@@ -68,7 +75,8 @@ registry_initialize(AcdatRegistry *registry)
 
 	memset(registry, 0, registry_size());
 	registry->max_entries = max_entries();
-	registry->max_machines = max_entries();
+	registry->max_states = max_states();
+	registry->max_machines = max_states();
 	registry->max_backends = AcdatBackendSlots();
 	registry->entries = (AcdatEntry *) next;
 	next += MAXALIGN(registry->max_entries * sizeof(AcdatEntry));
@@ -260,6 +268,19 @@ next_sequence(const AcdatEntry *entry)
 	return next;
 }
 
+/* Entries in use that are no ends. */
+static int
+states_used(void)
+{
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < acdat_registry->entries_used; i++)
+		count += acdat_registry->entries[i].serial != 0 &&
+			!acdat_registry->entries[i].dropped;
+	return count;
+}
+
 AcdatEntry *
 acdat_entry_insert(const AcdatEntry *entry)
 {
@@ -267,6 +288,8 @@ acdat_entry_insert(const AcdatEntry *entry)
 	AcdatEntry *slot = NULL;
 	int			i;
 
+	if (!entry->dropped && states_used() >= registry->max_states)
+		return NULL;
 	for (i = 0; i < registry->max_entries && slot == NULL; i++)
 	{
 		if (registry->entries[i].serial == 0)
@@ -422,8 +445,8 @@ acdat_registry_full_error(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("too many dictionaries"),
-			 errdetail("The registry has room for %d states of dictionaries, superseded ones that an open snapshot still needs included.",
-					   acdat_registry->max_entries),
+			 errmsg("too many states of dictionaries"),
+			 errdetail("The registry has room for %d, superseded ones that an open snapshot still needs included.",
+					   acdat_registry->max_states),
 			 errhint("Increase acdat_bgw.max_dictionaries, or end long-running transactions.")));
 }

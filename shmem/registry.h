@@ -51,8 +51,8 @@
 /* Room for an error message that is kept for the view. */
 #define ACDAT_ERROR_BYTES 256
 
-/* Slots per dictionary, for superseded and pending states. */
-#define ACDAT_ENTRIES_PER_DICTIONARY 8
+/* States per dictionary, superseded and pending ones included. */
+#define ACDAT_STATES_PER_DICTIONARY 8
 
 /* Databases whose load state is remembered. */
 #define ACDAT_MAX_DATABASES 1024
@@ -159,6 +159,7 @@ typedef struct AcdatRegistry
 {
 	LWLock	   *lock;
 	int			max_entries;
+	int			max_states;		/* entries that are no ends */
 	int			max_machines;
 	int			max_backends;
 
@@ -246,7 +247,8 @@ extern AcdatEntry *acdat_find_by_name(Oid database, const char *name,
 
 /*
  * Put an entry into a free slot, stamp its serial, count its machine and
- * advance changes; NULL if the registry is full.  A sequence of 0 means:
+ * advance changes; NULL if the registry is full: acdat_sweep() may make room
+ * then.  The end of a dictionary finds room when no state does.  A sequence of 0 means:
  * after every state of the dictionary that is known.  registry->lock must be
  * held exclusively.
  */
@@ -283,7 +285,7 @@ extern bool acdat_load_done(Oid database, uint64 number);
 /* Ask for a (new) load of a database; returns its number, 0 if impossible. */
 extern uint64 acdat_request_load(Oid database);
 
-/* "dictionary registry is full" */
+/* "too many states of dictionaries" */
 pg_noreturn extern void acdat_registry_full_error(void);
 
 #endif							/* ACDAT_REGISTRY_H */

@@ -82,9 +82,10 @@ settle_entries(void)
 		LWLockAcquire(registry->lock, LW_EXCLUSIVE);
 		if (entry->serial == seen.serial)
 		{
+			/* another process may have seen more */
 			if (aborted)
 				acdat_entry_free(entry);
-			else
+			else if (entry->xid_state < seen.xid_state)
 				entry->xid_state = seen.xid_state;
 		}
 		LWLockRelease(registry->lock);
@@ -122,18 +123,12 @@ compare_keys(const void *a, const void *b)
 	return x->serial > y->serial ? -1 : 1;
 }
 
-/*
- * List the entries that can go: those with a frozen successor, and the
- * frozen ends of dictionaries.  Sorting keeps this near-linear and is done
- * outside the lock; the caller checks serials before it acts.
- */
+/* The entries in use, sorted, outside the lock; returns their number. */
 static int
-list_dead_entries(EntryKey *keys)
+sorted_keys(EntryKey *keys)
 {
 	AcdatRegistry *registry = acdat_registry;
-	bool		superseded = false;
 	int			count = 0;
-	int			dead = 0;
 	int			i;
 
 	LWLockAcquire(registry->lock, LW_SHARED);
@@ -155,13 +150,36 @@ list_dead_entries(EntryKey *keys)
 	}
 	LWLockRelease(registry->lock);
 	qsort(keys, count, sizeof(EntryKey), compare_keys);
+	return count;
+}
+
+/* Is this the first, hence newest, state of its dictionary in sorted keys? */
+static bool
+begins_dictionary(const EntryKey *keys, int i)
+{
+	return i == 0 || keys[i].database != keys[i - 1].database ||
+		memcmp(&keys[i].dictionary, &keys[i - 1].dictionary,
+			   sizeof(pg_uuid_t)) != 0;
+}
+
+/*
+ * List the entries that can go: those with a frozen successor, and the
+ * frozen ends of dictionaries.  Sorting keeps this near-linear; the caller
+ * checks serials before it acts.
+ */
+static int
+list_dead_entries(EntryKey *keys)
+{
+	bool		superseded = false;
+	int			count = sorted_keys(keys);
+	int			dead = 0;
+	int			i;
+
 	for (i = 0; i < count; i++)
 	{
 		EntryKey	key = keys[i];
 
-		if (i == 0 || key.database != keys[i - 1].database ||
-			memcmp(&key.dictionary, &keys[i - 1].dictionary,
-				   sizeof(pg_uuid_t)) != 0)
+		if (begins_dictionary(keys, i))
 			superseded = false;
 		if (superseded || (key.frozen && key.dropped))
 			keys[count + dead++] = key;
@@ -274,6 +292,47 @@ acdat_sweep(void)
 	if (mapped)
 		acdat_wake_mappers();
 	return open || mapped;
+}
+
+void
+acdat_make_room(void)
+{
+	AcdatRegistry *registry = acdat_registry;
+	int			states = 0;
+	int			ends = 0;
+	int			i;
+
+	LWLockAcquire(registry->lock, LW_SHARED);
+	for (i = 0; i < registry->entries_used; i++)
+	{
+		if (registry->entries[i].serial == 0)
+			continue;
+		if (registry->entries[i].dropped)
+			ends++;
+		else
+			states++;
+	}
+	LWLockRelease(registry->lock);
+	if (states >= registry->max_states ||
+		states + ends >= registry->max_entries)
+		(void) acdat_sweep();
+}
+
+int
+acdat_count_dictionaries(void)
+{
+	EntryKey   *keys = palloc(acdat_registry->max_entries * sizeof(EntryKey));
+	int			count = sorted_keys(keys);
+	int			dictionaries = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		if (begins_dictionary(keys, i) && !keys[i].dropped)
+			dictionaries++;
+	}
+	pfree(keys);
+	return dictionaries;
 }
 
 void

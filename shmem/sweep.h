@@ -13,10 +13,20 @@
 /*
  * Remove entries of aborted transactions, settle committed ones, remove
  * what no snapshot can need, and give memory back.  Returns true if
- * something is left that a later call may settle.  To be called by the
- * launcher only, outside of any lock, inside a transaction.
+ * something is left that a later call may settle.  To be called outside of
+ * any lock, inside a transaction.  It is the launcher's duty; others call it
+ * by acdat_make_room().
  */
 extern bool acdat_sweep(void);
+
+/*
+ * Before an entry is made: sweep now if the registry is full.  What is made
+ * by then may still find no room.
+ */
+extern void acdat_make_room(void);
+
+/* The number of dictionaries of the cluster, as a registry just swept has it. */
+extern int	acdat_count_dictionaries(void);
 
 /*
  * Unpin the segments of retired machines that nobody maps any more; true if

@@ -299,7 +299,7 @@ raise_outcome(LookupOutcome outcome, const char *name,
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("dictionary \"%s\" is not loaded yet", name),
-					 errhint("Try again, or increase acdat_bgw.load_timeout.")));
+					 errhint("Try again, or increase acdat_bgw.load_timeout. If no background worker could be started, the server log says so; then increase max_worker_processes.")));
 			break;
 		default:
 			ereport(ERROR,

@@ -17,6 +17,8 @@
 #include "utils/snapmgr.h"
 
 #include "shmem/jobs.h"
+#include "shmem/settings.h"
+#include "shmem/sweep.h"
 #include "src/publish.h"
 
 PG_FUNCTION_INFO_V1(acdat_publish_query);
@@ -150,6 +152,28 @@ resolve_attributes(FunctionCallInfo fcinfo, AcdatDictionaryRow *row)
 	}
 }
 
+/*
+ * A dictionary that there is can always have another version, as far as open
+ * snapshots do not need too many former ones; it is new ones that are refused.
+ */
+static void
+check_room_for_dictionary(void)
+{
+	if (acdat_count_dictionaries() < acdat_guc_max_dictionaries)
+		return;
+
+	/* those dropped a moment ago may still be counted */
+	(void) acdat_sweep();
+	if (acdat_count_dictionaries() < acdat_guc_max_dictionaries)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("too many dictionaries"),
+			 errdetail("The cluster has room for %d.",
+					   acdat_guc_max_dictionaries),
+			 errhint("Increase acdat_bgw.max_dictionaries, or drop dictionaries.")));
+}
+
 /* What write_rows() writes. */
 typedef struct VersionToWrite
 {
@@ -182,6 +206,8 @@ publish_content(AcdatDictionaryRow *row, AcdatContent *content)
 	AcdatEntry	entry;
 	acdat_build_stats stats;
 
+	if (version.is_new)
+		check_room_for_dictionary();
 	row->version++;
 	row->revision++;
 	acdat_entry_from_row(&entry, row);

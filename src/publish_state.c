@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "shmem/shmem_compat.h"
+#include "shmem/sweep.h"
 #include "src/publish.h"
 
 PG_FUNCTION_INFO_V1(acdat_notify_change);
@@ -248,6 +249,7 @@ acdat_enter_state(const AcdatDictionaryRow *row, bool dropped)
 
 	/* what was not loaded yet is loaded when it is wanted */
 	fresh.load = ACDAT_EVICTED;
+	acdat_make_room();
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	do

@@ -18,21 +18,41 @@ sub publish_large
 
 # ---- max_dictionaries ----
 
-my $node = new_node('few', conf => "acdat_bgw.max_dictionaries = 1\n");
-my $error = '';
-my $published = 0;
+my $node = new_node('few', conf => "acdat_bgw.max_dictionaries = 2\n");
 
-# There is room for some states of each dictionary; it has an end.
-while ($published < 100 && $error eq '')
-{
-	$error = sql_error($node, 'postgres', "SELECT acdat.publish('d$published', ARRAY['alpha'])");
-	$published++ if $error eq '';
-}
-like($error, qr/ERROR:  53\w{3}: .*\n(?:DETAIL:.*\n)?HINT:.*acdat_bgw\.max_dictionaries/,
+publish($node, 'postgres', $_, ['alpha']) foreach 'd0', 'd1';
+like(sql_error($node, 'postgres', q(SELECT acdat.publish('d2', ARRAY['alpha']))),
+	qr/ERROR:  53400: .*\nDETAIL:.* 2\.\nHINT:.*acdat_bgw\.max_dictionaries/,
 	'one dictionary more than there is room for is an error that names the setting');
-is(sql($node, 'postgres', 'SELECT count(*) FROM acdat.dictionary'), $published,
-	'and is not stored');
-is(sql($node, 'postgres', answer("d0", 'alpha', 'beta')), 'alpha', 'those that are there answer');
+is(sql($node, 'postgres', 'SELECT count(*) FROM acdat.dictionary'), 2, 'and is not stored');
+is(publish($node, 'postgres', 'd0', ['beta']), 2, 'those that are there can have new versions');
+is(sql($node, 'postgres', answer('d0', 'alpha', 'beta')), 'beta', 'and answer');
+
+# An old snapshot keeps every version that is published meanwhile.
+my $reader = session($node, 'postgres');
+my $error = '';
+my $versions = 2;
+
+$reader->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+while ($versions < 100 && $error eq '')
+{
+	$error = sql_error($node, 'postgres', "SELECT acdat.publish('d0', ARRAY['version$versions'])");
+	$versions++ if $error eq '';
+}
+like($error, qr/ERROR:  53400: .*\nDETAIL:.*snapshot.*\nHINT:.*acdat_bgw\.max_dictionaries/,
+	'more versions than there is room for are an error that names the setting');
+is(sql($node, 'postgres', answer('d0', 'beta', 'version' . ($versions - 1))),
+	'version' . ($versions - 1), 'the last one that had room answers');
+sql($node, 'postgres', "BEGIN; SELECT acdat.drop_dictionary('d0'); ROLLBACK") foreach 1 .. 50;
+sql($node, 'postgres', "SELECT acdat.drop_dictionary('$_')") foreach 'd0', 'd1';
+like(sql_error($node, 'postgres', answer('d0', 'alpha')), qr/42704/,
+	'a dictionary can be dropped when the registry is full');
+is($reader->query(answer('d0', 'alpha', 'beta')), 'beta', 'the old snapshot has its version');
+$reader->query('COMMIT');
+$reader->quit;
+ok(poll_until(sub {
+		sql_error($node, 'postgres', q(SELECT acdat.publish('d2', ARRAY['alpha']))) eq '' }),
+	'and there is room again');
 $node->stop;
 
 # ---- max_compilers ----
@@ -77,7 +97,7 @@ $node->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $node->restart;
 like(sql_error($node, 'postgres',
 		q(SET acdat_bgw.load_timeout = '100ms'; SELECT acdat.redact('alpha', 'small'))),
-	qr/ERROR:  55000: .*\nHINT:.*acdat_bgw\.load_timeout/,
+	qr/ERROR:  55000: .*\nHINT:.*acdat_bgw\.load_timeout.*max_worker_processes/,
 	'without a worker to load a dictionary no text is passed through');
 $node->append_conf('postgresql.conf', 'max_worker_processes = 3');
 $node->restart;
