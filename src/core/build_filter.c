@@ -153,7 +153,7 @@ enter_split(const acdat_builder *builder, const build_pattern *p,
 		ACDAT_FILTER_MULTIPLIER;
 
 	table[acdat_filter_word(word, h->filter_log2_words)] |=
-		p->len < h->filter_gram ? UINT64_MAX : acdat_filter_split_bit(gram);
+		p->len < h->filter_gram ? UINT64_MAX : acdat_filter_split_bits(gram);
 }
 
 acdat_status

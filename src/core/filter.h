@@ -18,8 +18,8 @@
  *			position is looked at, and the table holds the n last grams of
  *			every pattern.
  *	split	for dictionaries with a few short patterns: the word is chosen by
- *			the last word_bytes bytes, the bit by the last gram_bytes; short
- *			patterns set all bits of their word.
+ *			the last word_bytes bytes, two bits of it by the last gram_bytes;
+ *			short patterns set all bits of their word.
  *
  * A filter never changes an answer.  When maybe is said too often, the
  * automaton takes over.
@@ -93,9 +93,9 @@ acdat_filter_full_bits(uint64_t hash)
 }
 
 static inline uint64_t
-acdat_filter_split_bit(uint64_t hash)
+acdat_filter_split_bits(uint64_t hash)
 {
-	return (uint64_t) 1 << (hash >> 58);
+	return (uint64_t) 1 << (hash >> 58) | (uint64_t) 1 << (hash >> 52 & 63);
 }
 
 #endif							/* ACDAT_FILTER_H */

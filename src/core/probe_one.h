@@ -55,7 +55,7 @@ acdat_probe_maybe(const acdat_probe *p, acdat_filter_kind kind, uint64_t last8)
 	}
 	word = p->table[acdat_filter_word((last8 >> p->word_shift) *
 									  ACDAT_FILTER_MULTIPLIER, p->log2_words)];
-	return word >> (hash >> 58) & 1;
+	return (word >> (hash >> 58)) & (word >> (hash >> 52 & 63)) & 1;
 }
 
 /* A bit per byte, from eight bytes of UTF-8: does it begin a character? */

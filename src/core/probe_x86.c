@@ -60,15 +60,15 @@ ask8(const acdat_probe *p, acdat_filter_kind kind, __m512i last8,
 	index = _mm512_and_si512(_mm512_srli_epi64(index, 64 - ACDAT_FILTER_MAX_LOG2_WORDS), words);
 	word = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), wanted, index,
 										(const void *) p->table, 8);
+
+	/* rotation takes the count modulo 64 */
 	if (kind == ACDAT_FILTER_SPLIT)
-		word = _mm512_srlv_epi64(word, _mm512_srli_epi64(hash, 58));
+		word = _mm512_and_si512(_mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 58)),
+								_mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 52)));
 	else
-	{
-		/* rotation takes the count modulo 64 */
 		word = _mm512_and_si512(_mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 43)),
 								_mm512_and_si512(_mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 31)),
 												 _mm512_rorv_epi64(word, _mm512_srli_epi64(hash, 37))));
-	}
 	return _mm512_test_epi64_mask(word, _mm512_set1_epi64(1));
 }
 
@@ -177,7 +177,9 @@ ask4(const acdat_probe *p, acdat_filter_kind kind, __m256i last8)
 	index = _mm256_and_si256(_mm256_srli_epi64(index, 64 - ACDAT_FILTER_MAX_LOG2_WORDS), words);
 	word = _mm256_i64gather_epi64((const long long *) (const void *) p->table, index, 8);
 	if (kind == ACDAT_FILTER_SPLIT)
-		word = _mm256_srlv_epi64(word, _mm256_srli_epi64(hash, 58));
+		word = _mm256_and_si256(
+			_mm256_srlv_epi64(word, _mm256_srli_epi64(hash, 58)),
+			_mm256_srlv_epi64(word, _mm256_and_si256(_mm256_srli_epi64(hash, 52), six_bits)));
 	else
 		word = _mm256_and_si256(
 			_mm256_srlv_epi64(word, _mm256_and_si256(_mm256_srli_epi64(hash, 43), six_bits)),

@@ -87,9 +87,9 @@ right_answer(const acdat_probe *p, acdat_filter_kind kind,
 
 		return (table[acdat_filter_word(hash, LOG2_WORDS)] & bits) == bits;
 	}
-	return (table[acdat_filter_word((last8 >> p->word_shift) * ACDAT_FILTER_MULTIPLIER,
-									LOG2_WORDS)] &
-			acdat_filter_split_bit(hash)) != 0;
+	return (~table[acdat_filter_word((last8 >> p->word_shift) * ACDAT_FILTER_MULTIPLIER,
+									 LOG2_WORDS)] &
+			acdat_filter_split_bits(hash)) == 0;
 }
 
 static void
