@@ -137,7 +137,7 @@ append_folded(acdat_builder *builder, const unsigned char *bytes, size_t len)
 		size_t		folded_len = acdat_fold(&builder->text_options, bytes,
 											len, true, builder->folded,
 											builder->origins, FOLD_ROOM,
-											&consumed);
+											&consumed, NULL);
 		acdat_status status = arena_room(builder, folded_len);
 
 		if (status != ACDAT_OK)

@@ -3,61 +3,16 @@
  * build_write.c
  *	  Laying out and writing the image.
  *
- * Links and choices are computed while writing: a node's depend only on
- * nodes with smaller numbers.
+ * Links and choices are computed while writing, in build_nodes.c.
  *
  *-------------------------------------------------------------------------
  */
-#include "src/core/build.h"
+#include "src/core/build_write.h"
 #include "src/core/filter.h"
 
 #include <string.h>
 
 #define ALIGN8(x) (((x) + 7) & ~(uint64_t) 7)
-
-/*
- * Does a Greek iota follow a character of three or more bytes in any
- * pattern?  The combining iota U+0345 folds to it, which makes a letter of a
- * mark: the only case where folding changes what is a word.
- */
-static bool
-iota_may_be_mark(const acdat_builder *builder)
-{
-	const unsigned char *bytes = builder->arena;	/* reversed */
-	size_t		i;
-
-	for (i = 3; i < builder->arena_len; i++)
-	{
-		if (bytes[i - 3] == 0xB9 && bytes[i - 2] == 0xCE &&
-			(bytes[i - 1] & 0xC0) == 0x80 && (bytes[i] & 0xC0) == 0x80)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Can whether an end is valid be told when compiling, but for the longest
- * pattern at a start?  Not when characters that are dropped or composed may
- * stand between a pattern's end and the next character of a longer one, nor
- * when a longer pattern ends inside a character.
- */
-static bool
-ends_are_static(const acdat_builder *builder)
-{
-	bool		words = builder->options.boundary != ACDAT_BOUNDARY_NONE;
-	bool		utf8 = builder->options.encoding == ACDAT_ENCODING_UTF8;
-
-	if (!builder->folds && !words)
-		return true;
-	if (builder->options.normalize != ACDAT_NORMALIZE_NONE ||
-		(utf8 && !builder->valid_utf8))
-		return false;
-	if (!words)
-		return true;
-	return builder->text_options.ignore.count == 0 &&
-		!(builder->options.case_insensitive == ACDAT_CASE_UNICODE &&
-		  iota_may_be_mark(builder));
-}
 
 /*
  * The part of the header that is known before patterns are counted.
@@ -69,8 +24,8 @@ fill_options(acdat_builder *builder, acdat_image_header *h)
 	h->layout_version = ACDAT_LAYOUT_VERSION;
 	h->byte_order = ACDAT_BYTE_ORDER;
 	h->flags = (builder->folds ? ACDAT_IMAGE_FOLDS : 0) |
-		(builder->valid_utf8 ? ACDAT_IMAGE_VALID_UTF8 : 0) |
-		(ends_are_static(builder) ? ACDAT_IMAGE_STATIC_ENDS : 0);
+		(builder->valid_utf8 ? ACDAT_IMAGE_VALID_UTF8 : 0);
+	h->ends_vary = acdat_build_varying(builder);
 	h->encoding = (uint32_t) builder->options.encoding;
 	h->case_insensitive = (uint32_t) builder->options.case_insensitive;
 	h->normalize = (uint32_t) builder->options.normalize;
@@ -134,30 +89,6 @@ count_patterns(acdat_builder *builder, acdat_image_header *h, needs *need)
 	return ACDAT_OK;
 }
 
-/* The longest chain of nodes, each a prefix of the one before. */
-static acdat_status
-find_max_chain(acdat_builder *builder, acdat_image_header *h)
-{
-	bool		cancelled = false;
-	uint32_t   *length;
-	uint32_t	i;
-
-	length = acdat_alloc(&builder->hooks, (size_t) h->nodes * sizeof(uint32_t));
-	if (length == NULL)
-		return ACDAT_NO_MEMORY;
-	for (i = 0; i < h->nodes && !cancelled; i++)
-	{
-		uint32_t	link = builder->nodes[i].link;
-
-		length[i] = link == ACDAT_NONE ? 1 : length[link] + 1;
-		if (length[i] > h->max_chain)
-			h->max_chain = length[i];
-		cancelled = build_work(builder, sizeof(build_node));
-	}
-	acdat_free(&builder->hooks, length);
-	return cancelled ? ACDAT_CANCELLED : ACDAT_OK;
-}
-
 /* Take the next section of count elements of width bytes if wanted. */
 static uint64_t
 place_section(uint64_t *end, bool wanted, uint64_t count, uint64_t width)
@@ -181,20 +112,24 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 	uint64_t	end = ALIGN8(sizeof(acdat_image_header));
 	needs		need;
 	acdat_status status;
+	bool		jumps;
 
 	memset(h, 0, sizeof(*h));
 	fill_options(builder, h);
 	status = count_patterns(builder, h, &need);
 	if (status == ACDAT_OK)
-		status = find_max_chain(builder, h);
+		status = acdat_build_max_chain(builder, h);
 	if (status != ACDAT_OK)
 		return status;
+	jumps = h->allow_patterns > 0 && h->max_chain > 1;
 	acdat_build_choose_filter(builder);
 	h->strings_len = builder->strings_len;
 	h->class_offset = place_section(&end, true, 256, sizeof(uint16_t));
 	h->state_offset = place_section(&end, true, h->slots, sizeof(acdat_state));
 	h->node_len = place_section(&end, true, h->nodes, 4);
 	h->node_link = place_section(&end, true, h->nodes, 4);
+	h->node_chain = place_section(&end, acdat_build_needs_chain(builder),
+								  h->nodes, 4);
 	h->node_best = place_section(&end, true, h->nodes, 4);
 	h->node_first = place_section(&end, !need.one_to_one,
 								  (uint64_t) h->nodes + 1, 4);
@@ -203,6 +138,8 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 	h->node_allow = place_section(&end, h->allow_patterns > 0, h->nodes, 4);
 	h->node_allow_below = place_section(&end, h->allow_patterns > 0,
 										h->nodes, 4);
+	h->node_jump = place_section(&end, jumps, h->nodes, 4);
+	h->node_jump_best = place_section(&end, jumps, h->nodes, 4);
 	h->entry_id32 = place_section(&end, !need.wide_ids, h->entries, 4);
 	h->entry_id64 = place_section(&end, need.wide_ids, h->entries, 8);
 	h->entry_priority = place_section(&end, need.priorities, h->entries, 4);
@@ -224,31 +161,9 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 
 /* ---------------------------------------------------------------- write */
 
-/* The image being written, with its own view for reading back. */
-typedef struct writer
-{
-	const acdat_builder *builder;
-	unsigned char *image;
-	const acdat_image_header *h;
-	acdat_machine machine;
-	unsigned char *forward;		/* a pattern's bytes in text order */
-	uint64_t	work;			/* since the last tick */
-} writer;
-
-/* Count work; true if the caller must stop. */
-static inline bool
-write_work(writer *w, uint64_t amount)
-{
-	w->work += amount;
-	if (w->work < ACDAT_TICK_BYTES)
-		return false;
-	w->work = 0;
-	return acdat_tick(&w->builder->hooks);
-}
-
 /* Fill the image from offset on with bytes, or with zeroes for NULL. */
 static acdat_status
-write_bytes(writer *w, uint64_t offset, const void *bytes, size_t len)
+write_bytes(build_writer *w, uint64_t offset, const void *bytes, size_t len)
 {
 	size_t		done = 0;
 
@@ -261,23 +176,17 @@ write_bytes(writer *w, uint64_t offset, const void *bytes, size_t len)
 		else
 			memcpy(w->image + offset + done, (const char *) bytes + done, n);
 		done += n;
-		if (write_work(w, n))
+		if (build_write_work(w, n))
 			return ACDAT_CANCELLED;
 	}
 	return ACDAT_OK;
-}
-
-static inline uint32_t *
-u32_section(const writer *w, uint64_t offset)
-{
-	return (uint32_t *) (void *) (w->image + offset);
 }
 
 /*
  * A pattern without strings has no pair of them.
  */
 static void
-write_string(const writer *w, uint64_t section, uint32_t entry,
+write_string(const build_writer *w, uint64_t section, uint32_t entry,
 			 const acdat_string *string)
 {
 	static const acdat_string none = {0, ACDAT_NONE};
@@ -291,7 +200,7 @@ write_string(const writer *w, uint64_t section, uint32_t entry,
  * allow patterns; returns the next entry number.
  */
 static uint32_t
-write_entries(const writer *w, uint32_t node, uint32_t entry)
+write_entries(const build_writer *w, uint32_t node, uint32_t entry)
 {
 	const acdat_image_header *h = w->h;
 	const build_node *n = &w->builder->nodes[node];
@@ -319,146 +228,9 @@ write_entries(const writer *w, uint32_t node, uint32_t entry)
 	return entry;
 }
 
-/* The preferred entry of one node, ACDAT_NONE if it has none. */
-static uint32_t
-choose_entry(const writer *w, uint32_t node)
-{
-	uint32_t	first = acdat_node_first(&w->machine, node);
-	uint32_t	end = acdat_node_end(&w->machine, node);
-	uint32_t	choice = ACDAT_NONE;
-	uint32_t	i;
-
-	for (i = first; i < end; i++)
-	{
-		if (choice == ACDAT_NONE || acdat_entry_preferred(&w->machine, i, choice))
-			choice = i;
-	}
-	return choice;
-}
-
-/*
- * Does the list of a node have an allow pattern?
- */
-static bool
-node_allows(const writer *w, uint32_t node)
-{
-	const build_node *n = &w->builder->nodes[node];
-	uint32_t	i;
-
-	for (i = n->first; i < n->end; i++)
-	{
-		if (w->builder->patterns[i].allow)
-			return true;
-	}
-	return false;
-}
-
-/*
- * The next shorter node whose end is valid inside this one.  links holds
- * what this function gave for nodes with smaller numbers: whether an end is
- * valid depends on the characters around it, which every longer pattern on
- * the chain shares.
- */
-static uint32_t
-valid_link(const writer *w, uint32_t node, const uint32_t *links)
-{
-	const acdat_builder *builder = w->builder;
-	uint32_t	link = builder->nodes[node].link;
-	const build_pattern *p = &builder->patterns[builder->nodes[node].first];
-	const unsigned char *reversed = build_bytes(builder, p);
-	uint32_t	i;
-
-	if (link == ACDAT_NONE ||
-		(w->h->flags & ACDAT_IMAGE_STATIC_ENDS) == 0 ||
-		w->h->boundary == ACDAT_BOUNDARY_NONE)
-		return link;
-	for (i = 0; i < p->len; i++)
-		w->forward[i] = reversed[p->len - 1 - i];
-	if (acdat_is_word_boundary(builder->options.encoding, w->forward, p->len,
-							   build_node_len(builder, link)))
-		return link;
-	return links[link];
-}
-
-/* Longest allow pattern among a node and those shorter. */
-static void
-write_allow(const writer *w, uint32_t node, uint32_t link)
-{
-	uint32_t   *allow = u32_section(w, w->h->node_allow);
-	uint32_t   *below = u32_section(w, w->h->node_allow_below);
-
-	below[node] = link == ACDAT_NONE ? 0 : allow[link];
-	if (node_allows(w, node))
-		allow[node] = build_node_len(w->builder, node);
-	else
-		allow[node] = (w->h->flags & ACDAT_IMAGE_STATIC_ENDS) ? below[node] : 0;
-}
-
-/*
- * Lengths and links of all nodes.  node_link first holds the next valid node
- * of any kind; write_choices() lets it skip nodes without entries.
- */
-static acdat_status
-write_nodes(writer *w)
-{
-	const acdat_builder *builder = w->builder;
-	const acdat_image_header *h = w->h;
-	uint32_t   *link = u32_section(w, h->node_link);
-	uint32_t	i;
-
-	for (i = 0; i < h->nodes; i++)
-	{
-		u32_section(w, h->node_len)[i] = build_node_len(builder, i);
-		link[i] = valid_link(w, i, link);
-		if (h->node_allow != 0)
-			write_allow(w, i, link[i]);
-		if (h->node_choice != 0)
-			u32_section(w, h->node_choice)[i] = choose_entry(w, i);
-		if (write_work(w, 16 + build_node_len(builder, i)))
-			return ACDAT_CANCELLED;
-	}
-	return ACDAT_OK;
-}
-
-/*
- * Links skip nodes without entries (where ends are static; else scans do), and
- * every node learns which node of its chain leftmost_first prefers.  Nodes with
- * smaller numbers are finished, so each is looked at once.
- */
-static acdat_status
-write_choices(writer *w)
-{
-	const acdat_image_header *h = w->h;
-	bool		skip = (h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0 &&
-		h->node_first != 0;
-	uint32_t   *link = u32_section(w, h->node_link);
-	uint32_t   *best = u32_section(w, h->node_best);
-	uint32_t	i;
-
-	for (i = 0; i < h->nodes; i++)
-	{
-		uint32_t	below;
-
-		if (skip && link[i] != ACDAT_NONE &&
-			!acdat_node_has_entries(&w->machine, link[i]))
-			link[i] = link[link[i]];
-		best[i] = acdat_node_has_entries(&w->machine, i) ? i : ACDAT_NONE;
-		below = link[i] == ACDAT_NONE ? ACDAT_NONE : best[link[i]];
-		if (below != ACDAT_NONE &&
-			(best[i] == ACDAT_NONE ||
-			 acdat_entry_preferred(&w->machine,
-								   acdat_node_choice(&w->machine, below),
-								   acdat_node_choice(&w->machine, i))))
-			best[i] = below;
-		if (write_work(w, 16))
-			return ACDAT_CANCELLED;
-	}
-	return ACDAT_OK;
-}
-
 /* The label of every byte of a text. */
 static void
-write_classes(const writer *w)
+write_classes(const build_writer *w)
 {
 	const acdat_builder *builder = w->builder;
 	uint16_t   *classes = (uint16_t *) (void *) (w->image + w->h->class_offset);
@@ -473,7 +245,7 @@ write_classes(const writer *w)
  * Entries lie in the order of their nodes, so a node needs only its first.
  */
 static acdat_status
-write_all_entries(writer *w)
+write_all_entries(build_writer *w)
 {
 	const acdat_image_header *h = w->h;
 	uint32_t	entry = 0;
@@ -484,13 +256,13 @@ write_all_entries(writer *w)
 		const build_node *n = &w->builder->nodes[i];
 
 		if (h->node_first != 0)
-			u32_section(w, h->node_first)[i] = entry;
+			build_u32_section(w, h->node_first)[i] = entry;
 		entry = write_entries(w, i, entry);
-		if (write_work(w, (n->end - n->first) * sizeof(build_pattern)))
+		if (build_write_work(w, (n->end - n->first) * sizeof(build_pattern)))
 			return ACDAT_CANCELLED;
 	}
 	if (h->node_first != 0)
-		u32_section(w, h->node_first)[h->nodes] = entry;
+		build_u32_section(w, h->node_first)[h->nodes] = entry;
 	return ACDAT_OK;
 }
 
@@ -499,7 +271,7 @@ write_all_entries(writer *w)
  * the image, so they come last.
  */
 static acdat_status
-write_sections(writer *w)
+write_sections(build_writer *w)
 {
 	const acdat_builder *builder = w->builder;
 	const acdat_image_header *h = w->h;
@@ -515,9 +287,7 @@ write_sections(writer *w)
 	if (status == ACDAT_OK)
 		status = write_all_entries(w);
 	if (status == ACDAT_OK)
-		status = write_nodes(w);
-	if (status == ACDAT_OK)
-		status = write_choices(w);
+		status = acdat_build_write_nodes(w);
 	if (status == ACDAT_OK && h->strings_len > 0)
 		status = write_bytes(w, h->strings, builder->strings,
 							 (size_t) h->strings_len);
@@ -537,7 +307,7 @@ write_sections(writer *w)
 acdat_status
 acdat_builder_write(const acdat_builder *builder, void *image)
 {
-	writer		w;
+	build_writer w;
 	acdat_image_header *h = image;
 	size_t		size = (size_t) builder->header.image_size;
 	acdat_status status;

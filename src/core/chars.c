@@ -114,6 +114,29 @@ char_before(const unsigned char *text, size_t len, size_t pos, int32_t *c)
 }
 
 /*
+ * A mark ends a word as a part of one does, but does not begin one.
+ */
+bool
+acdat_keeps_word_class(int32_t first, int32_t last, int32_t folded)
+{
+	word_class	class = classify_char(folded);
+	word_class	left = classify_char(last);
+
+	return classify_char(first) == class &&
+		(left == class || (left == WORD_MARK && class == WORD_PART));
+}
+
+bool
+acdat_is_char_boundary(acdat_encoding encoding, const unsigned char *text,
+					   size_t len, size_t pos)
+{
+	int32_t		c;
+
+	return encoding != ACDAT_ENCODING_UTF8 || pos == 0 || pos >= len ||
+		char_before(text, len, pos, &c);
+}
+
+/*
  * Two characters decide.  A boundary is where either is outside words, or
  * where a word of one character begins or ends; marks go with what they
  * follow.

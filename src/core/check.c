@@ -12,7 +12,7 @@
  *	- the node of a state is no longer than the state is deep, so that no
  *	  match reaches out of the window;
  *	- links lead to shorter nodes with smaller numbers, chains are no longer
- *	  than the room for them.
+ *	  than the room for them; jumps lead to where links lead.
  *
  *-------------------------------------------------------------------------
  */
@@ -102,17 +102,21 @@ check_sections(checker *c)
 {
 	const acdat_image_header *h = c->h;
 	bool		plain = (h->node_first == 0);
+	bool		jumps = (h->node_allow != 0 && h->max_chain > 1);
 
 	if (!check_section(c, h->class_offset, 256, 2, false) ||
 		!check_section(c, h->state_offset, h->slots, sizeof(acdat_state), false) ||
 		!check_section(c, h->node_len, h->nodes, 4, false) ||
 		!check_section(c, h->node_link, h->nodes, 4, false) ||
+		!check_section(c, h->node_chain, h->nodes, 4, h->ends_vary == 0) ||
 		!check_section(c, h->node_best, h->nodes, 4, false) ||
 		!check_section(c, h->node_first, (uint64_t) h->nodes + 1, 4, true) ||
 		!check_section(c, h->node_choice, h->nodes, 4, true) ||
 		!check_section(c, h->node_allow, h->nodes, 4, true) ||
 		!check_section(c, h->node_allow_below, h->nodes, 4,
 					   h->node_allow == 0) ||
+		!check_section(c, h->node_jump, h->nodes, 4, !jumps) ||
+		!check_section(c, h->node_jump_best, h->nodes, 4, !jumps) ||
 		!check_section(c, h->entry_id32, h->entries, 4, h->entry_id64 != 0) ||
 		!check_section(c, h->entry_id64, h->entries, 8, true) ||
 		!check_section(c, h->entry_priority, h->entries, 4, true) ||
@@ -125,7 +129,8 @@ check_sections(checker *c)
 		return false;
 	if (!check_filter(c))
 		return false;
-	if (plain && (h->node_allow != 0 || h->nodes != h->entries))
+	if ((plain && (h->node_allow != 0 || h->nodes != h->entries)) ||
+		(h->node_jump == 0) != (h->node_jump_best == 0))
 		return fail(c, "sections do not fit together");
 	return true;
 }
@@ -140,7 +145,7 @@ check_header(checker *c)
 	const acdat_image_header *h = c->h;
 
 	if ((h->flags & ~ACDAT_IMAGE_ALL_FLAGS) != 0 ||
-		h->reserved[0] != 0 || h->reserved[1] != 0 ||
+		(h->ends_vary & ~ACDAT_TEXT_ALL_TRAITS) != 0 || h->reserved != 0 ||
 		h->encoding > ACDAT_ENCODING_UTF8 ||
 		h->case_insensitive > ACDAT_CASE_UNICODE ||
 		h->normalize > ACDAT_NORMALIZE_NFKC ||
@@ -328,9 +333,24 @@ check_states(checker *c)
 	return true;
 }
 
+/* Jumps lead where they must; what they skip was compared in full. */
+static bool
+check_jump(checker *c, uint32_t node, const uint32_t *depth)
+{
+	const acdat_machine *m = &c->m;
+
+	if (acdat_u32_at(m, c->h->node_jump, node) !=
+		acdat_jump_of(m, depth, node))
+		return fail(c, "jump to a shorter pattern is wrong");
+	if (acdat_u32_at(m, c->h->node_jump_best, node) !=
+		acdat_jump_best_of(m, node))
+		return fail(c, "choice of a jump is wrong");
+	return true;
+}
+
 /* One node against those with smaller numbers. */
 static bool
-check_node(checker *c, uint32_t node, uint32_t *chain)
+check_node(checker *c, uint32_t node, uint32_t *depth)
 {
 	const acdat_machine *m = &c->m;
 	const acdat_image_header *h = c->h;
@@ -343,8 +363,7 @@ check_node(checker *c, uint32_t node, uint32_t *chain)
 		return fail(c, "length of a pattern is wrong");
 	if (link != ACDAT_NONE &&
 		(link >= node || acdat_node_len(m, link) >= len ||
-		 ((h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0 &&
-		  !acdat_node_has_entries(m, link))))
+		 !acdat_node_has_entries(m, link)))
 		return fail(c, "link to a shorter pattern is wrong");
 	if (!entries && h->node_allow == 0)
 		return fail(c, "node without patterns");
@@ -359,8 +378,26 @@ check_node(checker *c, uint32_t node, uint32_t *chain)
 		(acdat_u32_at(m, h->node_allow, node) > len ||
 		 acdat_u32_at(m, h->node_allow_below, node) > len))
 		return fail(c, "allow pattern longer than its node");
-	chain[node] = link == ACDAT_NONE ? 1 : chain[link] + 1;
-	if (chain[node] > h->max_chain)
+	depth[node] = link == ACDAT_NONE ? 1 : depth[link] + 1;
+	if (depth[node] > h->max_chain)
+		return fail(c, "chain longer than announced");
+	return h->node_jump == 0 || check_jump(c, node, depth);
+}
+
+/*
+ * The chain of nodes of any kind, which is followed without regard to links.
+ */
+static bool
+check_chain(checker *c, uint32_t node, uint32_t *depth)
+{
+	uint32_t	next = acdat_u32_at(&c->m, c->h->node_chain, node);
+
+	if (next != ACDAT_NONE &&
+		(next >= node ||
+		 acdat_node_len(&c->m, next) >= acdat_node_len(&c->m, node)))
+		return fail(c, "chain to a shorter pattern is wrong");
+	depth[node] = next == ACDAT_NONE ? 1 : depth[next] + 1;
+	if (depth[node] > c->h->max_chain)
 		return fail(c, "chain longer than announced");
 	return true;
 }
@@ -374,7 +411,7 @@ check_nodes(checker *c)
 {
 	const acdat_image_header *h = c->h;
 	const uint32_t *first = acdat_section(&c->m, h->node_first);
-	uint32_t   *chain;
+	uint32_t   *depth;
 	uint32_t	max_len = 0;
 	uint32_t	i;
 	bool		sound = true;
@@ -391,19 +428,21 @@ check_nodes(checker *c)
 				return fail(c, "patterns of nodes are wrong");
 		}
 	}
-	chain = acdat_alloc(&c->hooks, (size_t) h->nodes * sizeof(uint32_t));
-	if (chain == NULL)
+	depth = acdat_alloc(&c->hooks, (size_t) h->nodes * sizeof(uint32_t));
+	if (depth == NULL)
 	{
 		c->status = ACDAT_NO_MEMORY;
 		return false;
 	}
 	for (i = 0; i < h->nodes && sound; i++)
 	{
-		sound = may_go_on(c, i) && check_node(c, i, chain);
+		sound = may_go_on(c, i) && check_node(c, i, depth);
 		if (sound && acdat_node_len(&c->m, i) > max_len)
 			max_len = acdat_node_len(&c->m, i);
 	}
-	acdat_free(&c->hooks, chain);
+	for (i = 0; i < h->nodes && sound && h->node_chain != 0; i++)
+		sound = may_go_on(c, i) && check_chain(c, i, depth);
+	acdat_free(&c->hooks, depth);
 	if (sound && (max_len != h->max_len || h->max_chain > h->nodes))
 		return fail(c, "longest pattern is wrong");
 	return sound;

@@ -174,6 +174,54 @@ acdat_entry_preferred(const acdat_machine *m, uint32_t a, uint32_t b)
 	return acdat_pattern_id(m, a) < acdat_pattern_id(m, b);
 }
 
+uint32_t
+acdat_preferred_node(const acdat_machine *m, uint32_t a, uint32_t b)
+{
+	if (a == ACDAT_NONE)
+		return b;
+	if (b != ACDAT_NONE && acdat_entry_preferred(m, acdat_node_choice(m, b),
+												 acdat_node_choice(m, a)))
+		return b;
+	return a;
+}
+
+/* Two jumps of one span make a jump over both. */
+uint32_t
+acdat_jump_of(const acdat_machine *m, const uint32_t *depth, uint32_t node)
+{
+	uint32_t	link = acdat_node_link(m, node);
+	uint32_t	first;
+	uint32_t	second;
+
+	if (link == ACDAT_NONE)
+		return ACDAT_NONE;
+	first = acdat_u32_at(m, m->header->node_jump, link);
+	if (first == ACDAT_NONE)
+		return link;
+	second = acdat_u32_at(m, m->header->node_jump, first);
+	if (depth[link] - depth[first] !=
+		depth[first] - (second == ACDAT_NONE ? 0 : depth[second]))
+		return link;
+	return second;
+}
+
+/* node_jump of the node is known. */
+uint32_t
+acdat_jump_best_of(const acdat_machine *m, uint32_t node)
+{
+	const acdat_image_header *h = m->header;
+	uint32_t	link = acdat_node_link(m, node);
+	uint32_t	best = acdat_node_has_entries(m, node) ? node : ACDAT_NONE;
+
+	if (acdat_u32_at(m, h->node_jump, node) == link)
+		return best;
+	best = acdat_preferred_node(m, best,
+								acdat_u32_at(m, h->node_jump_best, link));
+	return acdat_preferred_node(m, best,
+								acdat_u32_at(m, h->node_jump_best,
+											 acdat_u32_at(m, h->node_jump, link)));
+}
+
 /* A string of an entry, NULL where there is none. */
 static const void *
 entry_string(const acdat_machine *m, uint64_t section, uint32_t pattern,

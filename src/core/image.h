@@ -39,8 +39,7 @@
 /* header flags */
 #define ACDAT_IMAGE_FOLDS		0x1u	/* texts go through acdat_fold() */
 #define ACDAT_IMAGE_VALID_UTF8	0x2u	/* every pattern is valid UTF-8 */
-#define ACDAT_IMAGE_STATIC_ENDS	0x4u	/* links skip ends inside words */
-#define ACDAT_IMAGE_ALL_FLAGS	0x7u
+#define ACDAT_IMAGE_ALL_FLAGS	0x3u
 
 typedef struct acdat_state
 {
@@ -106,12 +105,17 @@ typedef struct acdat_image_header
 	uint32_t	filter_word;	/* bytes that choose a word */
 	uint32_t	filter_stride;
 	uint32_t	filter_log2_words;
-	uint32_t	reserved[2];	/* zero */
+	uint32_t	ends_vary;		/* ACDAT_TEXT_* traits of a window in which ends
+								 * are not static */
+	uint32_t	reserved;		/* zero */
 
 	uint64_t	class_offset;	/* uint16_t[256]: label of a byte */
 	uint64_t	state_offset;	/* acdat_state[slots] */
 	uint64_t	node_len;		/* uint32_t[nodes] */
-	uint64_t	node_link;		/* uint32_t[nodes]: next shorter node */
+	uint64_t	node_link;		/* uint32_t[nodes]: next shorter node that has
+								 * entries and may end where it does */
+	uint64_t	node_chain;		/* uint32_t[nodes]: next shorter node of any
+								 * kind, where links do not say it all */
 	uint64_t	node_first;		/* uint32_t[nodes + 1]: first_entry */
 	uint64_t	node_choice;	/* uint32_t[nodes]: the preferred entry of the
 								 * node, by priority and then by id */
@@ -120,6 +124,10 @@ typedef struct acdat_image_header
 	uint64_t	node_allow;		/* uint32_t[nodes]: longest allow pattern among
 								 * this node and shorter ones, 0 = none */
 	uint64_t	node_allow_below;	/* the same without this node */
+	uint64_t	node_jump;		/* uint32_t[nodes]: a node that links lead to,
+								 * or ACDAT_NONE for their end */
+	uint64_t	node_jump_best; /* uint32_t[nodes]: the node with the preferred
+								 * entry from this one to before the jump's */
 	uint64_t	entry_id32;		/* int32_t[entries] or else */
 	uint64_t	entry_id64;		/* int64_t[entries] */
 	uint64_t	entry_priority; /* int32_t[entries] */
@@ -133,11 +141,26 @@ typedef struct acdat_image_header
 } acdat_image_header;
 
 /*
+ * Static ends.  Whether a pattern may end where it does depends on what
+ * stands around that place, and the longer patterns of the chain say what
+ * that is.  So a node whose end lies between two units of the text tells which
+ * shorter ends are valid, unless the window has traits that keep folded bytes
+ * from telling: those of ends_vary.  Links and choices count valid ends only.
+ * An end inside a unit, possible with patterns that are not valid UTF-8, is
+ * passed by way of node_chain.
+ *
+ * Jumps.  With allow patterns leftmost_first needs the preferred entry among
+ * the longer part of a chain, up to where exceptions reach.  Jumps span
+ * numbers of links as the digits of a skew-binary number do (Myers, "An
+ * applicative random-access stack", Information Processing Letters 17(5),
+ * 1983), so that it is found in a logarithmic number of steps.
+ *
  * node_first is left out when every node has exactly one entry, which then
  * has the node's number.  The entries of a node are ordered by id; node_choice
  * is left out when all have the same priority, for then it is the first one.
  * With allow patterns a node may have no entry; links lead to nodes that have
- * one.
+ * one.  node_chain is there when ends_vary is not 0 or ends may lie inside
+ * units; jumps when there are allow patterns and chains of several nodes.
  */
 
 /* Sections as typed pointers; NULL when left out. */
@@ -207,12 +230,33 @@ acdat_node_has_entries(const acdat_machine *m, uint32_t node)
 		acdat_node_first(m, node) < acdat_node_end(m, node);
 }
 
+/* Is there an allow pattern with just the bytes of the node? */
+static inline bool
+acdat_node_allows(const acdat_machine *m, uint32_t node)
+{
+	return acdat_u32_at(m, m->header->node_allow, node) ==
+		acdat_node_len(m, node);
+}
+
 /*
  * Of two entries at one start, is a the choice of leftmost_first: higher
  * priority, then smaller id?
  */
 extern bool acdat_entry_preferred(const acdat_machine *m, uint32_t a,
 								  uint32_t b);
+
+/* Of two nodes, each of which may be ACDAT_NONE, that with the better entry. */
+extern uint32_t acdat_preferred_node(const acdat_machine *m, uint32_t a,
+									 uint32_t b);
+
+/*
+ * What node_jump and node_jump_best must be for a node, from its link and
+ * those of the nodes that links lead to.  depth is the number of nodes on the
+ * chain of links of each of them.
+ */
+extern uint32_t acdat_jump_of(const acdat_machine *m, const uint32_t *depth,
+							  uint32_t node);
+extern uint32_t acdat_jump_best_of(const acdat_machine *m, uint32_t node);
 
 /* The options texts are folded with, from the image. */
 extern void acdat_image_text_options(const acdat_machine *m,

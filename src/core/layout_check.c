@@ -53,27 +53,31 @@ CHECK_FIELD(filter_gram, 120);
 CHECK_FIELD(filter_word, 124);
 CHECK_FIELD(filter_stride, 128);
 CHECK_FIELD(filter_log2_words, 132);
-CHECK_FIELD(reserved, 136);
+CHECK_FIELD(ends_vary, 136);
+CHECK_FIELD(reserved, 140);
 CHECK_FIELD(class_offset, 144);
 CHECK_FIELD(state_offset, 152);
 CHECK_FIELD(node_len, 160);
 CHECK_FIELD(node_link, 168);
-CHECK_FIELD(node_first, 176);
-CHECK_FIELD(node_choice, 184);
-CHECK_FIELD(node_best, 192);
-CHECK_FIELD(node_allow, 200);
-CHECK_FIELD(node_allow_below, 208);
-CHECK_FIELD(entry_id32, 216);
-CHECK_FIELD(entry_id64, 224);
-CHECK_FIELD(entry_priority, 232);
-CHECK_FIELD(entry_replacement, 240);
-CHECK_FIELD(entry_tag, 248);
-CHECK_FIELD(strings, 256);
-CHECK_FIELD(strings_len, 264);
-CHECK_FIELD(ignore_chars, 272);
-CHECK_FIELD(ignore_bytes, 280);
-CHECK_FIELD(filter, 288);
-CHECK(header, sizeof(acdat_image_header) == 296);
+CHECK_FIELD(node_chain, 176);
+CHECK_FIELD(node_first, 184);
+CHECK_FIELD(node_choice, 192);
+CHECK_FIELD(node_best, 200);
+CHECK_FIELD(node_allow, 208);
+CHECK_FIELD(node_allow_below, 216);
+CHECK_FIELD(node_jump, 224);
+CHECK_FIELD(node_jump_best, 232);
+CHECK_FIELD(entry_id32, 240);
+CHECK_FIELD(entry_id64, 248);
+CHECK_FIELD(entry_priority, 256);
+CHECK_FIELD(entry_replacement, 264);
+CHECK_FIELD(entry_tag, 272);
+CHECK_FIELD(strings, 280);
+CHECK_FIELD(strings_len, 288);
+CHECK_FIELD(ignore_chars, 296);
+CHECK_FIELD(ignore_bytes, 304);
+CHECK_FIELD(filter, 312);
+CHECK(header, sizeof(acdat_image_header) == 320);
 
 CHECK(state_base, offsetof(acdat_state, base) == 0);
 CHECK(state_fail, offsetof(acdat_state, fail) == 4);
@@ -93,6 +97,8 @@ CHECK(cases, ACDAT_CASE_NONE == 0 && ACDAT_CASE_ASCII == 1 &&
 	  ACDAT_CASE_UNICODE == 2);
 CHECK(normal_forms, ACDAT_NORMALIZE_NONE == 0 &&
 	  ACDAT_NORMALIZE_WIDTH == 1 && ACDAT_NORMALIZE_NFKC == 2);
+CHECK(traits, ACDAT_TEXT_DROPPED == 1 && ACDAT_TEXT_EXPANDED == 2 &&
+	  ACDAT_TEXT_RECLASSED == 4);
 CHECK(boundaries, ACDAT_BOUNDARY_NONE == 0 && ACDAT_BOUNDARY_WORD == 1);
 CHECK(filters, ACDAT_FILTER_NONE == 0 && ACDAT_FILTER_FULL == 1 &&
 	  ACDAT_FILTER_SPLIT == 2);

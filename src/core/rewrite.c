@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "src/core/scan.h"
+#include "src/core/unicode.h"
 
 #include <string.h>
 
@@ -53,6 +54,22 @@ rewrite_work(acdat_scan *scan, size_t amount)
 	return scan->tick != NULL && scan->tick(scan->tick_arg);
 }
 
+/* The bytes of text[0, len) without a character that is cut off at the end. */
+static size_t
+whole_chars(acdat_encoding encoding, const unsigned char *text, size_t len)
+{
+	size_t		back;
+	int32_t		c;
+
+	for (back = 1; encoding == ACDAT_ENCODING_UTF8 && back < 4 && back <= len;
+		 back++)
+	{
+		if (acdat_decode_char(text + len - back, back, &c) == 0)
+			return len - back;
+	}
+	return len;
+}
+
 /*
  * One mask for each user-perceived character of text[0, len), but for the
  * last one if more text may belong to it.  *done gets the bytes masked.
@@ -64,6 +81,7 @@ put_masks(acdat_scan *scan, const unsigned char *text, size_t len, bool whole,
 	const acdat_rewrite *rewrite = scan->rewrite;
 	unsigned char buffer[MASK_BUFFER];
 	size_t		used = 0;
+	size_t		known = whole ? len : whole_chars(scan->encoding, text, len);
 	acdat_status status = ACDAT_OK;
 
 	*done = 0;
@@ -72,7 +90,7 @@ put_masks(acdat_scan *scan, const unsigned char *text, size_t len, bool whole,
 		size_t		cluster = acdat_cluster_length(scan->encoding, text + *done,
 												   len - *done);
 
-		if (!whole && *done + cluster == len)
+		if (!whole && *done + cluster >= known)
 			break;
 		*done += cluster;
 		if (rewrite_work(scan, cluster))

@@ -114,7 +114,9 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 	scan->node_link = acdat_section(m, h->node_link);
 	scan->folds = (h->flags & ACDAT_IMAGE_FOLDS) != 0;
 	scan->boundary = (h->boundary == ACDAT_BOUNDARY_WORD);
-	scan->is_static = (h->flags & ACDAT_IMAGE_STATIC_ENDS) != 0;
+	scan->node_chain = acdat_section(m, h->node_chain);
+	scan->varying = h->ends_vary;
+	scan->is_static = true;
 	scan->allows = (h->node_allow != 0);
 	scan->encoding = (acdat_encoding) h->encoding;
 	scan->min_len = h->min_len;
@@ -248,6 +250,7 @@ next_folded(acdat_scan *scan)
 	size_t		left = scan->len - scan->next;
 	size_t		capacity = (size_t) scan->block + scan->max_len +
 		ACDAT_UNIT_MAX_FOLDED;
+	uint32_t	traits = scan->varying;
 	size_t		starts;
 	size_t		consumed;
 	bool		all;
@@ -261,7 +264,8 @@ next_folded(acdat_scan *scan)
 	scan->window_len = acdat_fold(&scan->text_options,
 								  scan->text + scan->next, left, all,
 								  scan->folded, scan->origins, capacity,
-								  &consumed);
+								  &consumed, &traits);
+	scan->is_static = (traits == 0);
 	if (all && consumed == left)
 	{
 		scan->next = scan->len;

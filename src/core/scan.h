@@ -36,7 +36,9 @@ struct acdat_scan
 	const uint32_t *node_link;
 	bool		folds;
 	bool		boundary;
-	bool		is_static;		/* see ACDAT_IMAGE_STATIC_ENDS */
+	const uint32_t *node_chain; /* NULL where all ends are static */
+	uint32_t	varying;		/* see ends_vary in image.h */
+	bool		is_static;		/* of the current window: it has none of them */
 	bool		allows;			/* there are allow patterns */
 	acdat_encoding encoding;
 	uint32_t	min_len;
@@ -45,7 +47,7 @@ struct acdat_scan
 	acdat_text_options text_options;
 	bool		(*tick) (void *arg);
 	void	   *tick_arg;
-	size_t		work;			/* bytes since the last tick */
+	size_t		work;			/* bytes and nodes since the last tick */
 
 	/* the filter; table is NULL without one */
 	const uint64_t *filter;

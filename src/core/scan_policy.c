@@ -6,8 +6,18 @@
  *
  * At a start the patterns that match are a chain of nodes, the longest
  * first.  Where ends are static (see image.h) links lead to valid ends only
- * and just the longest needs a look at the text; every policy then spends
- * constant time per start beside what it reports.
+ * and just the longest needs a look at the text.  Every policy then spends
+ * constant time per start beside what it reports, or with allow patterns
+ * under leftmost_first the logarithm of the number of nested patterns.
+ *
+ * Where ends are not static, in windows with traits of ends_vary, the chain
+ * is walked, and a valid start costs as many steps as patterns match there
+ * but for their ends.  No linear way is known.  Say that A are the valid
+ * starts and V the valid ends within one run of equal folded letters, and L
+ * the lengths of nested patterns of them.  With characters dropped or expanded
+ * the text can give any A in its first and any V in its second half.  Whether
+ * there is a match at all is then whether a + l = v for some members: 3SUM
+ * with integers up to the window's length, done by convolution at best.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,6 +57,16 @@ at_boundary(const acdat_scan *scan, size_t pos)
 		acdat_is_word_boundary(scan->encoding, scan->text, scan->len, pos);
 }
 
+/* Does a unit of the text end at a window position, looked at as such? */
+static inline bool
+ends_unit(const acdat_scan *scan, size_t end)
+{
+	if (scan->origin != NULL)
+		return unit_begins(scan, end);
+	return acdat_is_char_boundary(scan->encoding, scan->text, scan->len,
+								  text_end(scan, end));
+}
+
 /* May a match start at, or end at, a window position? */
 static inline bool
 valid_start(const acdat_scan *scan, size_t pos)
@@ -60,23 +80,41 @@ valid_end(const acdat_scan *scan, size_t end)
 	return unit_begins(scan, end) && at_boundary(scan, text_end(scan, end));
 }
 
+/*
+ * Where ends are static: node, or the next shorter one that ends between two
+ * units of the text.  Only a few bytes of a longer one can be in the way.
+ */
+static uint32_t
+settle(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	if (scan->node_chain == NULL || !scan->is_static)
+		return node;
+	while (node != ACDAT_NONE && !ends_unit(scan, pos + scan->node_len[node]))
+		node = scan->node_chain[node];
+	return node;
+}
+
 /* The next shorter node that counts at this start. */
 static uint32_t
-next_node(const acdat_scan *scan, size_t pos, uint32_t node)
+next_node(acdat_scan *scan, size_t pos, uint32_t node)
 {
-	node = scan->node_link[node];
+	scan->work++;
 	if (scan->is_static)
-		return node;
+		return scan->node_link[node];
+	node = scan->node_chain[node];
 	while (node != ACDAT_NONE &&
 		   (!acdat_node_has_entries(&scan->m, node) ||
 			!valid_end(scan, pos + scan->node_len[node])))
-		node = scan->node_link[node];
+	{
+		scan->work++;
+		node = scan->node_chain[node];
+	}
 	return node;
 }
 
 /* The longest node that counts, beginning with node itself. */
 static uint32_t
-first_node(const acdat_scan *scan, size_t pos, uint32_t node)
+first_node(acdat_scan *scan, size_t pos, uint32_t node)
 {
 	if ((!scan->allows || acdat_node_has_entries(&scan->m, node)) &&
 		valid_end(scan, pos + scan->node_len[node]))
@@ -86,7 +124,7 @@ first_node(const acdat_scan *scan, size_t pos, uint32_t node)
 
 /* The length of the longest allow pattern at a start, 0 = none. */
 static uint32_t
-longest_allow(const acdat_scan *scan, size_t pos, uint32_t node)
+longest_allow(acdat_scan *scan, size_t pos, uint32_t node)
 {
 	const acdat_image_header *h = scan->m.header;
 
@@ -96,12 +134,12 @@ longest_allow(const acdat_scan *scan, size_t pos, uint32_t node)
 			return acdat_u32_at(&scan->m, h->node_allow, node);
 		return acdat_u32_at(&scan->m, h->node_allow_below, node);
 	}
-	for (; node != ACDAT_NONE; node = scan->node_link[node])
+	for (; node != ACDAT_NONE; node = scan->node_chain[node])
 	{
-		uint32_t	len = acdat_u32_at(&scan->m, h->node_allow, node);
-
-		if (len != 0 && valid_end(scan, pos + len))
-			return len;
+		scan->work++;
+		if (acdat_node_allows(&scan->m, node) &&
+			valid_end(scan, pos + scan->node_len[node]))
+			return scan->node_len[node];
 	}
 	return 0;
 }
@@ -112,30 +150,62 @@ match_end(const acdat_scan *scan, size_t pos, uint32_t node)
 	return scan->base + text_end(scan, pos + scan->node_len[node]);
 }
 
+/* Does a match of a node of this start end beyond all exceptions? */
+static inline bool
+is_free(const acdat_scan *scan, size_t pos, uint32_t node)
+{
+	return node != ACDAT_NONE &&
+		(!scan->allows || match_end(scan, pos, node) > scan->allow_until);
+}
+
 /*
- * leftmost_first: the node with the preferred entry of the chain among those
- * not excepted.  node itself is valid and not excepted.  Where the choice
- * prepared for the whole chain is excepted, the chain has to be followed.
+ * The preferred node among those from node on that are not excepted: the
+ * longer part of a chain of links, in jumps.
  */
 static uint32_t
-choose_first(const acdat_scan *scan, size_t pos, uint32_t node)
+choose_free(acdat_scan *scan, size_t pos, uint32_t node)
+{
+	const acdat_machine *m = &scan->m;
+	uint32_t	choice = ACDAT_NONE;
+
+	while (is_free(scan, pos, node))
+	{
+		uint32_t	jump = acdat_u32_at(m, m->header->node_jump, node);
+
+		scan->work++;
+		if (is_free(scan, pos, jump))
+		{
+			choice = acdat_preferred_node(m, choice,
+										  acdat_u32_at(m, m->header->node_jump_best, node));
+			node = jump;
+		}
+		else
+		{
+			choice = acdat_preferred_node(m, choice, node);
+			node = scan->node_link[node];
+		}
+	}
+	return choice;
+}
+
+/*
+ * leftmost_first: the node with the preferred entry of the chain among those
+ * not excepted.  node itself is valid and not excepted.
+ */
+static uint32_t
+choose_first(acdat_scan *scan, size_t pos, uint32_t node)
 {
 	uint32_t	choice;
 
 	if (scan->is_static)
 	{
 		choice = acdat_u32_at(&scan->m, scan->m.header->node_best, node);
-		if (!scan->allows || match_end(scan, pos, choice) > scan->allow_until)
-			return choice;
+		return is_free(scan, pos, choice) ? choice :
+			choose_free(scan, pos, node);
 	}
 	choice = node;
-	while ((node = next_node(scan, pos, node)) != ACDAT_NONE &&
-		   match_end(scan, pos, node) > scan->allow_until)
-	{
-		if (acdat_entry_preferred(&scan->m, acdat_node_choice(&scan->m, node),
-					  acdat_node_choice(&scan->m, choice)))
-			choice = node;
-	}
+	while (is_free(scan, pos, node = next_node(scan, pos, node)))
+		choice = acdat_preferred_node(&scan->m, choice, node);
 	return choice;
 }
 
@@ -144,8 +214,7 @@ static void
 collect_chain(acdat_scan *scan, size_t pos, uint32_t node)
 {
 	scan->chain_top = 0;
-	while (node != ACDAT_NONE &&
-		   (!scan->allows || match_end(scan, pos, node) > scan->allow_until))
+	while (is_free(scan, pos, node))
 	{
 		scan->chain[scan->chain_top++] = node;
 		node = next_node(scan, pos, node);
@@ -201,6 +270,9 @@ take_start(acdat_scan *scan, acdat_match *match)
 
 	if ((scan->boundary || scan->folds) && !valid_start(scan, start.pos))
 		return false;
+	start.node = settle(scan, start.pos, start.node);
+	if (start.node == ACDAT_NONE)
+		return false;
 	found.start = scan->base + text_pos(scan, start.pos);
 	if (scan->allows)
 	{
@@ -242,6 +314,14 @@ take_start(acdat_scan *scan, acdat_match *match)
 	return true;
 }
 
+/* Time for a tick; false: cancelled. */
+static bool
+go_on(acdat_scan *scan)
+{
+	scan->work %= ACDAT_TICK_BYTES;
+	return scan->tick == NULL || !scan->tick(scan->tick_arg);
+}
+
 /*
  * First what is left of the start at hand, then the starts of the block, then
  * the next block.  A union waits until a start beyond it, or the end.
@@ -258,7 +338,11 @@ acdat_scan_next(acdat_scan *scan, acdat_match *match)
 
 		while (scan->top > 0)
 		{
-			if (take_start(scan, match))
+			bool		found = take_start(scan, match);
+
+			if (scan->work >= ACDAT_TICK_BYTES && !go_on(scan))
+				return ACDAT_CANCELLED;
+			if (found)
 				return ACDAT_OK;
 		}
 		status = acdat_scan_next_block(scan);

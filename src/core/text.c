@@ -26,6 +26,7 @@ typedef struct unit
 	int32_t		chars[ACDAT_UNIT_MAX_CHARS];	/* ignored ones left out */
 	size_t		count;
 	size_t		end;			/* bytes from the beginning of the unit */
+	bool		dropped;		/* ignored characters were seen */
 } unit;
 
 /* Output of acdat_fold(). */
@@ -35,6 +36,8 @@ typedef struct fold_output
 	acdat_origin *origin;
 	size_t		capacity;
 	size_t		used;
+	uint32_t	watched;		/* traits to look for */
+	uint32_t	traits;			/* traits found */
 } fold_output;
 
 /*
@@ -185,7 +188,10 @@ gather_unit(const acdat_text_options *options, const unsigned char *text,
 			break;
 		pos += n;
 		if (is_ignored(options, c))
+		{
+			u->dropped = true;
 			continue;
+		}
 		if (!attaches(options, u, c))
 			break;
 		u->chars[u->count++] = c;
@@ -224,6 +230,22 @@ put_bytes(fold_output *out, const unsigned char *bytes, size_t n,
 	return true;
 }
 
+/* Note the traits of a unit of which so many of n code points are dropped. */
+static void
+note_traits(fold_output *out, const unit *u, const int32_t *folded, size_t n,
+			size_t dropped)
+{
+	if (u->dropped || dropped > 0)
+		out->traits |= ACDAT_TEXT_DROPPED;
+	if (n > 1)
+		out->traits |= ACDAT_TEXT_EXPANDED;
+	if ((out->watched & ACDAT_TEXT_RECLASSED) != 0 &&
+		(n > 1 || u->count > 1 || folded[0] != u->chars[0]) &&
+		!acdat_keeps_word_class(u->chars[0], u->chars[u->count - 1],
+								folded[0]))
+		out->traits |= ACDAT_TEXT_RECLASSED;
+}
+
 /* Fold a gathered unit that begins at start. */
 static bool
 put_unit(const acdat_text_options *options, const unit *u, size_t start,
@@ -233,17 +255,23 @@ put_unit(const acdat_text_options *options, const unit *u, size_t start,
 	unsigned char bytes[ACDAT_UNIT_MAX_FOLDED];
 	size_t		n = fold_chars(options, u->chars, u->count, folded);
 	size_t		used = 0;
+	size_t		dropped = 0;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 	{
 		if (options->ignore.count > 0 && set_has(&options->ignore, folded[i]))
+		{
+			dropped++;
 			continue;
+		}
 		if (folds_unicode(options))
 			used += acdat_encode_char(folded[i], bytes + used);
 		else
 			bytes[used++] = (unsigned char) folded[i];
 	}
+	if (out->watched != 0)
+		note_traits(out, u, folded, n, dropped);
 	return put_bytes(out, bytes, used, start, start + u->end);
 }
 
@@ -276,10 +304,14 @@ fold_unit(const acdat_text_options *options, const unsigned char *text,
 		c = text[pos];
 	}
 	if (is_ignored(options, c))
+	{
+		out->traits |= ACDAT_TEXT_DROPPED;
 		return u.end;
+	}
 
 	u.chars[0] = c;
 	u.count = 1;
+	u.dropped = false;
 	if (may_attract(options, c) &&
 		!gather_unit(options, text + pos, len - pos, final, &u))
 		return 0;
@@ -362,7 +394,8 @@ fold_plain(const acdat_text_options *options, const unsigned char *text,
 size_t
 acdat_fold(const acdat_text_options *options, const unsigned char *text,
 		   size_t len, bool final, unsigned char *folded,
-		   acdat_origin *origin, size_t capacity, size_t *consumed)
+		   acdat_origin *origin, size_t capacity, size_t *consumed,
+		   uint32_t *traits)
 {
 	fold_output out;
 	size_t		pos = 0;
@@ -371,6 +404,8 @@ acdat_fold(const acdat_text_options *options, const unsigned char *text,
 	out.origin = origin;
 	out.capacity = capacity;
 	out.used = 0;
+	out.watched = traits == NULL ? 0 : *traits;
+	out.traits = 0;
 	while (pos < len)
 	{
 		size_t		n;
@@ -384,6 +419,8 @@ acdat_fold(const acdat_text_options *options, const unsigned char *text,
 		pos += n;
 	}
 	*consumed = pos;
+	if (traits != NULL)
+		*traits = out.traits & out.watched;
 	return out.used;
 }
 

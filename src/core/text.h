@@ -69,17 +69,30 @@ extern void acdat_text_byte_table(const acdat_options *options,
 								  unsigned char table[256]);
 
 /*
+ * What units of a text may be like that keeps the folded bytes from telling
+ * where a match may end.
+ */
+#define ACDAT_TEXT_DROPPED		0x1u	/* characters are left out */
+#define ACDAT_TEXT_EXPANDED		0x2u	/* a unit yields several code points */
+#define ACDAT_TEXT_RECLASSED	0x4u	/* what it yields is another thing to words
+										 * than its first or last character */
+#define ACDAT_TEXT_ALL_TRAITS	0x7u
+
+/*
  * Fold text[0, len) from its beginning: append to folded[] and origin[]
  * (room for capacity entries each) until the text is used up or the next
  * unit may not fit.  A unit is never split.  Without final, a unit that
  * later text could still change is left alone.  Returns the number of folded
  * bytes; *consumed gets the number of text bytes used.  len must be below
- * 2^32.  capacity must be at least ACDAT_UNIT_MAX_FOLDED.
+ * 2^32.  capacity must be at least ACDAT_UNIT_MAX_FOLDED.  *traits (optional)
+ * says which traits to look for, and gets those found; a trait of a unit that
+ * is left for later may be among them.
  */
 extern size_t acdat_fold(const acdat_text_options *options,
 						 const unsigned char *text, size_t len, bool final,
 						 unsigned char *folded, acdat_origin *origin,
-						 size_t capacity, size_t *consumed);
+						 size_t capacity, size_t *consumed,
+						 uint32_t *traits);
 
 /*
  * Is the position pos of the original text (0 <= pos <= len) outside any
@@ -91,6 +104,14 @@ extern size_t acdat_fold(const acdat_text_options *options,
  * character is not a boundary.  Constant time.
  */
 extern bool acdat_is_word_boundary(acdat_encoding encoding,
+								   const unsigned char *text, size_t len,
+								   size_t pos);
+
+/*
+ * Is a position (0 <= pos <= len) between two characters, or at either end?
+ * Constant time.
+ */
+extern bool acdat_is_char_boundary(acdat_encoding encoding,
 								   const unsigned char *text, size_t len,
 								   size_t pos);
 

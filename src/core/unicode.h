@@ -61,6 +61,14 @@ extern size_t acdat_nfkc(const int32_t *chars, size_t count, int32_t *result);
 extern bool acdat_is_nfkc_char(int32_t c);
 
 /*
+ * Is folded at both ends to words what first is at the beginning and last at
+ * the end?  Then acdat_is_word_boundary() says the same of a unit and of what
+ * it folds to.
+ */
+extern bool acdat_keeps_word_class(int32_t first, int32_t last,
+								   int32_t folded);
+
+/*
  * Can NFKC of chars[0, count) followed by c be anything else than the two
  * results put together?  Every non-starter counts.
  */

@@ -71,7 +71,7 @@ fold_pieces(const acdat_text_options *o, const uint8_t *text, size_t len,
 		{
 			n = acdat_fold(o, now, given - f->consumed, given == len,
 						   f->bytes + f->n, f->origin + f->n,
-						   ACDAT_UNIT_MAX_FOLDED, &used);
+						   ACDAT_UNIT_MAX_FOLDED, &used, NULL);
 			for (i = f->n; i < f->n + n; i++)
 			{
 				f->origin[i].start += (uint32_t) f->consumed;
@@ -117,7 +117,7 @@ check_slice(const acdat_text_options *o, const uint8_t *text,
 	allocate(&slice, end - start);
 	slice.n = acdat_fold(o, text + start, end - start, true, slice.bytes,
 						 slice.origin, (end - start) * 12 +
-						 ACDAT_UNIT_MAX_FOLDED, &slice.consumed);
+						 ACDAT_UNIT_MAX_FOLDED, &slice.consumed, NULL);
 	MUST(slice.n == last - first + 1);
 	MUST(memcmp(slice.bytes, whole->bytes + first, slice.n) == 0);
 	release(&slice);
@@ -169,7 +169,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	allocate(&whole, size);
 	whole.n = acdat_fold(&o, data, size, true, whole.bytes, whole.origin,
-						 size * 12 + ACDAT_UNIT_MAX_FOLDED, &whole.consumed);
+						 size * 12 + ACDAT_UNIT_MAX_FOLDED, &whole.consumed,
+						 NULL);
 	MUST(whole.consumed == size);
 	check_origins(&whole, size);
 	fold_pieces(&o, data, size, piece, &pieces);

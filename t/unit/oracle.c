@@ -154,7 +154,7 @@ fold_all(const acdat_options *options, const void *text, size_t len,
 		if (acdat_ignore_parse(options, chars, &t.ignore) != ACDAT_OK)
 			abort();
 		f->n = acdat_fold(&t, text, len, true, f->bytes, f->origin, room,
-						  &consumed);
+						  &consumed, NULL);
 		if (consumed != len)
 			abort();
 		free(chars);

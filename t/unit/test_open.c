@@ -38,13 +38,14 @@ static const acdat_options all_options[] = {
 	{.encoding = ACDAT_ENCODING_UTF8, .case_insensitive = ACDAT_CASE_UNICODE,
 		.normalize = ACDAT_NORMALIZE_NFKC, .boundary = ACDAT_BOUNDARY_WORD,
 	.ignore = "*- ", .ignore_len = 3},
+	{.encoding = ACDAT_ENCODING_UTF8, .normalize = ACDAT_NORMALIZE_NFKC},
 	{.encoding = ACDAT_ENCODING_BYTES, .ignore = "-", .ignore_len = 1},
 };
 
 static const char *const words[] = {
 	"she", "he", "hers", "his", "her", "a", "aa", "aaa", "aaaa", "abba abba",
 	"abba", "ba", "\xC3\xA9t\xC3\xA9", "t\xC3\xA9", "new york", "york", "ork",
-	"he", "hehe", "ehe", "e", "h e r s"
+	"he", "hehe", "ehe", "e", "h e r s", "aaaaa", "aaaaaa", "aaaaaaa", "new\xC3"
 };
 
 /* An image with chains, duplicates and, if wanted, everything else. */
@@ -358,6 +359,23 @@ find_slot(const acdat_machine *m, bool with_output, bool with_children)
 	return 0;
 }
 
+/* A node whose jump spans several links. */
+static uint32_t
+long_jump(const acdat_machine *m)
+{
+	uint32_t	i;
+
+	for (i = 0; i < m->header->nodes; i++)
+	{
+		uint32_t	jump = acdat_u32_at(m, m->header->node_jump, i);
+
+		if (jump != acdat_node_link(m, i))
+			return i;
+	}
+	fail_msg("no such node");
+	return 0;
+}
+
 /* One lie of every kind that would make a scan loop or leave the image. */
 static void
 lies_are_told_apart(void **state)
@@ -366,6 +384,9 @@ lies_are_told_apart(void **state)
 	acdat_image_header *h;
 	acdat_state *s;
 	uint32_t   *link;
+	uint32_t   *jump;
+	uint32_t   *best;
+	uint32_t   *chain;
 	uint32_t	slot;
 	uint32_t	leaf;
 
@@ -403,7 +424,35 @@ lies_are_told_apart(void **state)
 	EXPECT(&engine, h->class_offset += 4, "section outside the image");
 	EXPECT(&engine, h->flags |= ACDAT_IMAGE_FOLDS,
 		   "ignored characters are wrong");
-	EXPECT(&engine, h->reserved[1] = 1, "options are not valid");
+	EXPECT(&engine, h->reserved = 1, "options are not valid");
+	EXPECT(&engine, h->ends_vary = 8, "options are not valid");
+	EXPECT(&engine, h->ends_vary = ACDAT_TEXT_DROPPED,
+		   "section outside the image");
+	EXPECT(&engine, h->node_jump = 0, "section outside the image");
+
+	jump = (uint32_t *) (void *) ((char *) engine.image + h->node_jump);
+	best = (uint32_t *) (void *) ((char *) engine.image + h->node_jump_best);
+	slot = long_jump(&engine.machine);
+	EXPECT(&engine, jump[slot] = link[slot],
+		   "jump to a shorter pattern is wrong");
+	EXPECT(&engine, jump[slot] = slot, "jump to a shorter pattern is wrong");
+	EXPECT(&engine, jump[slot] = h->nodes - 1,
+		   "jump to a shorter pattern is wrong");
+	EXPECT(&engine, best[slot] = ACDAT_NONE, "choice of a jump is wrong");
+	EXPECT(&engine, best[slot] = h->nodes, "choice of a jump is wrong");
+	acdat_engine_free(&engine);
+
+	build(&engine, &all_options[3], false);
+	h = engine.image;
+	assert_int_equal(h->node_jump, 0);
+	chain = (uint32_t *) (void *) ((char *) engine.image + h->node_chain);
+	EXPECT(&engine, h->node_jump = h->node_chain,
+		   "sections do not fit together");
+	EXPECT(&engine, h->node_chain = 0, "section outside the image");
+	EXPECT(&engine, chain[h->nodes - 1] = h->nodes - 1,
+		   "chain to a shorter pattern is wrong");
+	EXPECT(&engine, chain[h->nodes - 1] = ACDAT_NONE - 1,
+		   "chain to a shorter pattern is wrong");
 	acdat_engine_free(&engine);
 }
 

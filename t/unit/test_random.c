@@ -4,7 +4,7 @@
  * ACDAT_RANDOM_COUNT sets how many comparisons are made (default 500000),
  * ACDAT_RANDOM_SEED what they begin with.  Texts have every length from 0 to
  * 200 at every alignment from 0 to 63.  Every other dictionary has patterns
- * long enough for the filter.  A failing case is made smaller before it is
+ * long enough for the filter, and every sixth is one chain of prefixes.  A failing case is made smaller before it is
  * printed.
  */
 #include <setjmp.h>
@@ -81,9 +81,28 @@ static const char *const unicode[] = {
 	"\xF0\x9F\x98\x80", " ", "\xE2\x80\xA6", "\xE6\x96\x87", ""
 };
 
+/* Marks that fold to letters, letters to marks, marks that compose. */
+static const char *const greek[] = {
+	"\xCE\xB1", "\xCE\xB9", "\xCE\x99", "\xCD\x85", "\xE1\xBE\xBE", "a",
+	" ", "\xCC\x81", ""
+};
+static const char *const kana[] = {
+	"\xEF\xBD\xB6", "\xEF\xBE\x8A", "\xEF\xBE\x9E", "\xEF\xBE\x9F",
+	"\xE3\x82\x99", "\xE3\x81\x8B", "\xE3\x81\x8C", "\xE3\x82\xAC", "a",
+	"\xEF\xBD\x81", " ", "*", ""
+};
+/* Units of several code points over characters that are there by themselves. */
+static const char *const dots[] = {
+	".", ".", "\xE2\x80\xA5", "\xE2\x80\xA6", "*", ""
+};
+/* Parts of one character. */
+static const char *const parts[] = {
+	"a", "\xE6", "\x96", "\x87", " ", "\xE6\x96\x87", "*", ""
+};
+
 static const char *const *const alphabets[] = {
 	two_letters, two_letters, three_letters, words, odd_bytes, noisy, many,
-	characters, unicode
+	characters, unicode, greek, kana, dots, parts
 };
 
 #define ALPHABETS (sizeof(alphabets) / sizeof(alphabets[0]))
@@ -109,7 +128,9 @@ random_options(random_dictionary *r)
 
 	memset(r, 0, sizeof(*r));
 	r->alphabet = alphabets[below(ALPHABETS)];
-	multibyte = r->alphabet == characters || r->alphabet == unicode;
+	multibyte = r->alphabet == characters || r->alphabet == unicode ||
+		r->alphabet == greek || r->alphabet == kana || r->alphabet == dots ||
+		r->alphabet == parts;
 	if (multibyte || below(4) == 0)
 		o->encoding = ACDAT_ENCODING_UTF8;
 	if (o->encoding == ACDAT_ENCODING_UTF8 && (multibyte || below(4) == 0))
@@ -158,6 +179,31 @@ random_pattern(random_dictionary *r, size_t which, uint32_t least,
 		p->replacement = replacements[below(4)];
 		p->replacement_len = strlen(p->replacement);
 	}
+}
+
+/* Prefixes of the first pattern, exceptions of all kinds among them. */
+static void
+nested_patterns(random_dictionary *r)
+{
+	size_t		n = 2 + below(MAX_PATTERNS - 2);
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		random_pattern(r, i, 1, 24);
+		if (i > 0)
+		{
+			memcpy(r->bytes[i], r->bytes[0], r->patterns[0].len);
+			do
+				r->patterns[i].len = 1 + below((uint32_t) r->patterns[0].len);
+			while (acdat_oracle_folded_length(&r->d.options, r->bytes[i],
+											  r->patterns[i].len) == 0);
+		}
+		r->patterns[i].priority = (int32_t) below(8);
+		r->patterns[i].allow = below(3) == 0;
+	}
+	r->d.patterns = r->patterns;
+	r->d.npatterns = n;
 }
 
 static void
@@ -435,7 +481,10 @@ engine_equals_oracle(void **state)
 
 		random_state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1;
 		random_options(&r);
-		random_patterns(&r);
+		if (below(6) == 0)
+			nested_patterns(&r);
+		else
+			random_patterns(&r);
 		status = acdat_engine_build(&engine, &r.d);
 		if (status != ACDAT_OK)
 		{

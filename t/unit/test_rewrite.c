@@ -259,6 +259,25 @@ unions_in_pieces(void **state)
 	acdat_engine_free(&engine);
 }
 
+/* Nor is a character of which a match ends in the middle. */
+static void
+cut_characters_in_pieces(void **state)
+{
+	static const char text[] = "-a\xE3\x82\x99" "a\xE3\x82\x99\xE3\x82"
+		"a\xE3-a\xE3\x82";
+	acdat_pattern patterns[3];
+	acdat_engine engine;
+
+	(void) state;
+	patterns[0] = pattern("a\xE3", NULL);
+	patterns[1] = pattern("\xE3\x82\x99" "a", NULL);
+	patterns[2] = pattern("\x82", NULL);
+	build(&engine, &utf8_options, patterns, 3);
+	check_pieces(&engine, rewriting(ACDAT_REWRITE_CHARS, ACDAT_MERGED, "*"),
+				 text);
+	acdat_engine_free(&engine);
+}
+
 /* A union as long as the stream does not have to be held in memory. */
 static void
 endless_unions(void **state)
@@ -372,6 +391,7 @@ main(void)
 		cmocka_unit_test(output_is_not_scanned),
 		cmocka_unit_test(styles_mask),
 		cmocka_unit_test(unions_in_pieces),
+		cmocka_unit_test(cut_characters_in_pieces),
 		cmocka_unit_test(endless_unions),
 		cmocka_unit_test(masking_can_be_cancelled),
 		cmocka_unit_test(overlapping_is_refused),

@@ -53,7 +53,7 @@ fold(const acdat_text_options *options, const void *text, size_t len,
 	 bool final, folded *result)
 {
 	result->n = acdat_fold(options, text, len, final, result->bytes,
-						   result->origin, ROOM, &result->consumed);
+						   result->origin, ROOM, &result->consumed, NULL);
 }
 
 static void
@@ -341,7 +341,7 @@ fold_pieces(const acdat_text_options *o, const unsigned char *text,
 		do
 		{
 			n = acdat_fold(o, text + pos, given - pos, final, f->bytes + f->n,
-						   f->origin + f->n, capacity, &used);
+						   f->origin + f->n, capacity, &used, NULL);
 			for (i = f->n; i < f->n + n; i++)
 			{
 				f->origin[i].start += (uint32_t) pos;

@@ -102,7 +102,7 @@ assert_nfkc(const int32_t *chars, size_t count)
 	for (i = 0; i < count; i++)
 		len += acdat_encode_char(chars[i], text + len);
 	got = acdat_fold(&options, text, len, true, folded, origin, ROOM,
-					 &consumed);
+					 &consumed, NULL);
 	assert_int_equal(consumed, len);
 	if (got != n || memcmp(folded, expected, n) != 0)
 		fail_msg("NFKC differs for U+%04X U+%04X ...", (unsigned) chars[0],
@@ -386,6 +386,135 @@ width_of_every_char(void **state)
 	assert_int_equal(acdat_fold_width(0xFFD2), 0x315B);
 }
 
+/*
+ * Case and width folding make one code point of one unit, and what that is to
+ * words is what the unit is, but for an iota and two sound marks.
+ */
+static void
+folding_keeps_words(void **state)
+{
+	int32_t		c;
+	int			how;
+	int			width;
+
+	(void) state;
+	for (c = 0; c <= LAST_CHAR; c++)
+	{
+		for (width = 0; width < 2; width++)
+		{
+			for (how = ACDAT_CASE_NONE; how <= ACDAT_CASE_UNICODE; how++)
+			{
+				int32_t		folded = width ? acdat_fold_width(c) : c;
+
+				folded = acdat_fold_case(folded, (acdat_case) how);
+				if (acdat_keeps_word_class(c, c, folded))
+					continue;
+				if (how == ACDAT_CASE_UNICODE && folded == 0x03B9)
+					continue;
+				if (width && (folded == 0x3099 || folded == 0x309A))
+					continue;
+				fail_msg("U+%04X folds to U+%04X", (unsigned) c,
+						 (unsigned) folded);
+			}
+		}
+		for (how = 0xFF9E; how <= 0xFF9F; how++)
+		{
+			int32_t		kana = acdat_compose_kana(c, how);
+
+			if (kana != 0 && acdat_is_halfwidth_kana(c) &&
+				!acdat_keeps_word_class(c, how, kana))
+				fail_msg("U+%04X and a mark make U+%04X", (unsigned) c,
+						 (unsigned) kana);
+		}
+	}
+}
+
+/*
+ * Whether a position is inside a word depends on no more than what
+ * acdat_keeps_word_class() compares: two characters of the same class on
+ * either side of every kind of character.
+ */
+static void
+words_see_classes_only(void **state)
+{
+	static const int32_t kinds[] = {'a', ' ', 0x301, 0x4E2D};
+	size_t		k;
+	int32_t		c;
+
+	(void) state;
+	for (c = 0; c <= LAST_CHAR; c++)
+	{
+		size_t		same;
+
+		if (c >= 0xD800 && c <= 0xDFFF)
+			continue;
+		for (same = 0; !acdat_keeps_word_class(c, c, kinds[same]); same++)
+			assert_true(same < sizeof(kinds) / sizeof(kinds[0]) - 1);
+		for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		{
+			unsigned char text[16];
+			size_t		n[3];
+			bool		inside[2][2];
+			int			which;
+
+			for (which = 0; which < 2; which++)
+			{
+				n[0] = acdat_encode_char(kinds[k], text);
+				n[1] = acdat_encode_char(which ? kinds[same] : c, text + n[0]);
+				n[2] = acdat_encode_char(kinds[k], text + n[0] + n[1]);
+				inside[which][0] =
+					acdat_is_word_boundary(ACDAT_ENCODING_UTF8, text,
+										   n[0] + n[1] + n[2], n[0]);
+				inside[which][1] =
+					acdat_is_word_boundary(ACDAT_ENCODING_UTF8, text,
+										   n[0] + n[1] + n[2], n[0] + n[1]);
+			}
+			assert_int_equal(inside[0][0], inside[1][0]);
+			assert_int_equal(inside[0][1], inside[1][1]);
+		}
+	}
+}
+
+/* What acdat_fold() says of every character by itself. */
+static void
+traits_of_every_char(void **state)
+{
+	static unsigned char folded[ROOM];
+	static acdat_origin origin[ROOM];
+	int32_t		c;
+	int			how;
+
+	(void) state;
+	for (c = 0; c <= LAST_CHAR; c++)
+	{
+		unsigned char text[4];
+		size_t		len = acdat_encode_char(c, text);
+
+		if (c >= 0xD800 && c <= 0xDFFF)
+			continue;
+		for (how = ACDAT_NORMALIZE_NONE; how <= ACDAT_NORMALIZE_NFKC; how++)
+		{
+			acdat_text_options options = {
+				.encoding = ACDAT_ENCODING_UTF8,
+				.case_insensitive = ACDAT_CASE_UNICODE,
+				.normalize = (acdat_normalize) how
+			};
+			uint32_t	traits = ACDAT_TEXT_ALL_TRAITS;
+			size_t		consumed;
+			size_t		n = acdat_fold(&options, text, len, true, folded,
+									   origin, ROOM, &consumed, &traits);
+			int32_t		f;
+			bool		one = acdat_decode_char(folded, n, &f) == n;
+
+			assert_int_equal((traits & ACDAT_TEXT_EXPANDED) != 0, !one);
+			assert_true(one || how == ACDAT_NORMALIZE_NFKC);
+			assert_int_equal(traits & ACDAT_TEXT_DROPPED, 0);
+			assert_int_equal((traits & ACDAT_TEXT_RECLASSED) != 0,
+							 !acdat_keeps_word_class(c, c, f));
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -394,6 +523,9 @@ main(void)
 		cmocka_unit_test(case_of_every_char),
 		cmocka_unit_test(width_of_every_char),
 		cmocka_unit_test(nfkc_of_every_char),
+		cmocka_unit_test(folding_keeps_words),
+		cmocka_unit_test(words_see_classes_only),
+		cmocka_unit_test(traits_of_every_char),
 		cmocka_unit_test(nfkc_of_pairs),
 		cmocka_unit_test(nfkc_of_hangul),
 		cmocka_unit_test(nfkc_of_random_strings),
