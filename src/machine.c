@@ -57,6 +57,12 @@ checked_machine(bytea *bytes)
 	status = acdat_open_checked(&machine, image, size, &hooks, &reason);
 	if (status != ACDAT_OK && reason == NULL)
 		reason = acdat_status_text(status);
+	if (status == ACDAT_VERSION_MISMATCH)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid value for type acdat.machine"),
+				 errdetail("The machine was compiled by another version of the extension."),
+				 errhint("Compile it again with acdat.compile().")));
 	if (status == ACDAT_OK && machine.size != size)
 		reason = "there are trailing bytes";
 	if (reason != NULL)

@@ -39,7 +39,7 @@ corrupt_value(const char *why)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("value of type acdat.machine is not usable: %s", why),
-			 errhint("Compile it again.")));
+			 errhint("Compile it again with acdat.compile().")));
 }
 
 /* The place for another machine: a free one, or the one used least. */
@@ -103,7 +103,7 @@ open_entry(CachedMachine *entry, const void *image, Size size)
 
 	status = acdat_open_trusted(&entry->ref.machine, image, size);
 	if (status == ACDAT_VERSION_MISMATCH)
-		corrupt_value("it was made by another version of the extension");
+		corrupt_value("it was compiled by another version of the extension");
 	if (status != ACDAT_OK)
 		corrupt_value(acdat_status_text(status));
 	acdat_image_checksum(image, entry->ref.machine.size, checksum);

@@ -258,6 +258,11 @@ acdat_fails([ 'contains', spit('broken', $bytes_of_image) ], '',
 	qr/could not use/, 'an image with a changed bit');
 acdat_fails([ 'contains', spit('short', substr(slurp($words), 0, -1)) ], '',
 	qr/could not use/, 'a truncated image');
+my $old = slurp($words);
+substr($old, 8, 1) = "\x01";
+acdat_fails([ @$_, spit('old', $old) ], '', qr/"[^"]*" was compiled by another version of acdat; compile it again/,
+	"an image of another layout version: @$_")
+  foreach [ 'contains' ], [ 'info' ], [ 'info', '--trusted' ];
 is((acdat('', '--help'))[0], 0, '--help');
 like((acdat('', 'count', '--help'))[1], qr/^Usage: acdat/, 'COMMAND --help');
 like((acdat('', '--version'))[1], qr/^acdat \d/, '--version');

@@ -49,6 +49,9 @@ acdat_cli_image_open(acdat_cli_image *image, const char *path, bool trusted)
 	else
 		outcome = acdat_open_checked(&image->machine, image->bytes,
 									 image->size, NULL, &reason);
+	if (outcome == ACDAT_VERSION_MISMATCH)
+		acdat_cli_die("\"%s\" was compiled by another version of acdat; compile it again",
+					  path);
 	if (outcome != ACDAT_OK)
 		acdat_cli_die("could not use \"%s\": %s%s%s", path,
 					  acdat_status_text(outcome), reason ? ": " : "",

@@ -210,7 +210,7 @@ extern acdat_status acdat_open_trusted(acdat_machine *machine,
 /*
  * Open bytes of any origin: proves that no scan of any text can read
  * outside, loop or crash.  Linear time.  *reason (optional) gets a static
- * string when the result is ACDAT_CORRUPT.  hooks provide memory and tick.
+ * string when the result is ACDAT_CORRUPT or ACDAT_VERSION_MISMATCH.  hooks provide memory and tick.
  */
 extern acdat_status acdat_open_checked(acdat_machine *machine,
 									   const void *image, size_t size,

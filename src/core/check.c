@@ -561,7 +561,8 @@ acdat_open_checked(acdat_machine *machine, const void *image, size_t size,
 	if (status != ACDAT_OK)
 	{
 		if (reason != NULL)
-			*reason = "header is not that of an image";
+			*reason = status == ACDAT_VERSION_MISMATCH ?
+				"made by another version" : "header is not that of an image";
 		return status;
 	}
 	c.h = c.m.header;

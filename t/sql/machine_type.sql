@@ -78,6 +78,16 @@ BEGIN
 END
 $$;
 
+-- those of another layout version, too, and with what to do about it
+SELECT set_byte(acdat.machine_send(machine), 8, 1)::text::acdat.machine FROM m;
+BEGIN;
+CREATE CAST (bytea AS acdat.machine) WITHOUT FUNCTION;
+CREATE TEMP TABLE kept AS
+	SELECT set_byte(acdat.machine_send(acdat.compile(w)), 8, 1)::acdat.machine AS machine
+	FROM (VALUES ('never scanned with')) v(w);
+SELECT acdat.contains('she', machine) FROM kept;
+ROLLBACK;
+
 -- values live in every place a value can: inline, out of line, compressed,
 -- as a variable, as a row of a materialized query
 CREATE TEMP TABLE places (place text, machine acdat.machine);
