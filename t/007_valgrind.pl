@@ -15,7 +15,8 @@ plan skip_all => 'valgrind is not installed'
 my %environment = (
 	test_random => 'ACDAT_RANDOM_COUNT=4000',
 );
-my %left_out = map { $_ => 1 } qw(test_large test_filter test_text test_unicode test_machine test_build);
+my %left_out = map { $_ => 1 }
+  qw(test_large test_linear test_filter test_text test_unicode test_machine test_build);
 my $folder = tempdir(CLEANUP => 1);
 my @programs = grep { !m/_sanitized$/ } sort glob 'build/unit/test_*';
 
