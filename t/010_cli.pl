@@ -90,6 +90,7 @@ sub image
 }
 
 my $words = image('words', [ 'he', 'she', 'hers' ]);
+my $progress_after = 0;
 my $tsv = image('tsv', [ "foo\tBAR", "foobar\t", "\\t\\N\t\\\\x\\n", "nul\t\\N" ],
 	'-f', 'tsv');
 
@@ -263,9 +264,75 @@ substr($old, 8, 1) = "\x01";
 acdat_fails([ @$_, spit('old', $old) ], '', qr/"[^"]*" was compiled by another version of acdat; compile it again/,
 	"an image of another layout version: @$_")
   foreach [ 'contains' ], [ 'info' ], [ 'info', '--trusted' ];
+acdat_fails([ 'contains', $dir ], '', qr/not a regular file/, 'a folder as an image');
+my $empty = spit('empty', '');
+acdat_fails([ 'contains', $empty ], '', qr/is empty/, 'an empty file as an image');
+acdat_fails([ 'count', $words, $dir ], '', qr/could not read.*directory/, 'a folder as input');
+acdat_fails([ 'compile', '-o', "$dir/none", $dir ], '', qr/could not read.*directory/,
+	'a folder as patterns');
+acdat_fails([ 'compile', '-o', $dir ], "a\n", qr/could not write/, 'a folder as output');
+acdat_fails([ 'compile', '-o', "$dir/absent/none" ], "a\n", qr/could not write/,
+	'output into no folder');
+acdat_fails([ 'compile', '-o', "$dir/none", "--max-pattern-bytes=$_" ], "a\n",
+	qr/invalid number "\Q$_\E"/, "$_ bytes")
+  foreach 0, -1, '1k', '9' x 40;
+acdat_fails([ 'compile', '-f', 'tsv', '--columns=pattern,id', '-o', "$dir/none" ],
+	"a\t" . '9' x 20 . "\n", qr/line 1: invalid id/, 'an id that is too large');
+acdat_fails([ 'compile', '--boundary=words', '-o', "$dir/none" ], "a\n",
+	qr/invalid value "words" for --boundary/, 'an unknown word');
+acdat_fails([ 'compile', '--ignore=*', '-o', "$dir/none" ], "a\n**\n",
+	qr/line 2: .*ignored/, 'a pattern of ignored characters');
+acdat_fails([ 'compile', "--ignore=\xff", '-o', "$dir/none" ], "a\n",
+	qr/--ignore.*UTF-8/, 'ignored characters that are none');
+acdat_fails([ 'count', '--nonsense', $words ], '', qr/nonsense.*see acdat --help/s,
+	'an unknown option');
+acdat_is([ 'count', $words, $empty ], '', 0, "0\n", 'an empty file as input');
+acdat_is([ 'matches', image('nul', ["a\0b"]) ], "\0a\0b\0", 0,
+	"-\t\\N\t2\t3\t2\t3\t1\t0\t\\N\ta\0b\n", 'NUL is a byte like others');
 is((acdat('', '--help'))[0], 0, '--help');
 like((acdat('', 'count', '--help'))[1], qr/^Usage: acdat/, 'COMMAND --help');
 like((acdat('', '--version'))[1], qr/^acdat \d/, '--version');
+
+# The manual page has all that --help has, and nothing else.
+{
+	my $help = (acdat('', '--help'))[1];
+	my $manual = slurp('src/cli/acdat.1');
+
+	$manual =~ s/\\-/-/g;
+	my %shown = map { $_ => 1 } $help =~ m/^ +(?:-\w, | {4})(--[a-z-]+)/mg;
+	my %described = map { $_ => 1 } $manual =~ m/^\.BR? .*?(--[a-z-]+)"? ?(?:=.*)?$/mg;
+	my %short = map { $_ => 1 } $help =~ m/^  (-\w), /mg;
+	my %short_described = map { $_ => 1 } $manual =~ m/^\.BR (-\w) ", "/mg;
+	my @commands = $help =~ m/^  ([a-z]+) .*(?:IMAGE|FILE)/mg;
+
+	ok(%shown > 15 && @commands == 7, 'help lists commands and options');
+	is_deeply([ sort keys %described ], [ sort keys %shown ],
+		'the manual page describes the options that help shows');
+	is_deeply([ sort keys %short_described ], [ sort keys %short ], 'and their short forms');
+	is_deeply([ grep { $manual !~ m/^\.B $_$/m } @commands ], [], 'and all commands');
+}
+
+# Streams that are closed, and devices that are full.
+is(system('bash', '-c', "'$bin' count '$words' <&- >'$dir/stdout' 2>'$dir/stderr'") >> 8,
+	2, 'closed standard input');
+like(slurp("$dir/stderr"), qr/could not read "standard input"/, 'and why');
+is(system('bash', '-c', "'$bin' replace '$words' '$two' >&- 2>'$dir/stderr'") >> 8,
+	2, 'closed standard output');
+like(slurp("$dir/stderr"), qr/could not write "standard output"/, 'and why');
+is(system('bash', '-c', "'$bin' compile -o '$dir/silent' '$one' 2>&-") >> 8, 0,
+	'closed standard error');
+is(slurp("$dir/silent"), slurp(image('spoken', [ slurp($one) =~ s/\n//r ])),
+	'gets nothing into the output');
+SKIP:
+{
+	skip 'there is no /dev/full', 6 unless -c '/dev/full';
+	foreach my $command ("count '$words' '$two'", "matches '$words' '$two'",
+		"replace '$words' '$two'", "info '$words'", '--help', '--version')
+	{
+		is(system('bash', '-c', "'$bin' $command >/dev/full 2>/dev/null") >> 8, 2,
+			"a full disk: $command");
+	}
+}
 
 # an image replaced while it is in use: the file is new, not changed
 my $inode = (stat $words)[1];
@@ -319,6 +386,92 @@ SKIP:
 		'20 million empty lines');
 	is(system("$zeros | bash -c \"$limited contains -l $tsv\" 2>/dev/null") >> 8,
 		2, 'contains --lines refuses a line without end');
+}
+
+# How much memory the command has had once it has read so many MiB of bytes.
+sub peak_kb
+{
+	my ($bytes, $mib, @args) = @_;
+
+	pipe(my $from, my $to) or die $!;
+	my $pid = fork() // die $!;
+	if ($pid == 0)
+	{
+		close $to;
+		open STDIN, '<&', $from or die $!;
+		open STDOUT, '>', '/dev/null' or die $!;
+		exec $bin, @args or die $!;
+	}
+	close $from;
+	my $block = $bytes x (1048576 / length $bytes);
+	syswrite($to, $block) == length $block or die $! foreach 1 .. $mib;
+	my ($peak) = slurp("/proc/$pid/status") =~ m/^VmHWM:\s*(\d+) kB/m;
+	close $to;
+	waitpid $pid, 0;
+	return $peak;
+}
+
+SKIP:
+{
+	my $dense = image('dense', [ "xx\ty" ], '-f', 'tsv');
+	my $ignoring = image('ignoring', ['ab'], '--ignore=*', '--normalize=nfkc');
+
+	skip 'there is no /proc', 9 unless -r "/proc/$$/status";
+	foreach my $case ([ 200, 'count', $words ], [ 200, 'count', '-l', $words ],
+		[ 5, 'matches', '-l', $dense ], [ 50, 'replace', '-l', $dense ],
+		[ 50, 'redact', $dense ], [ 50, 'redact', '-l', '-s', 'fixed', $dense ])
+	{
+		my ($mib, @args) = @$case;
+
+		cmp_ok(peak_kb('x', $mib, @args), '<', 16384,
+			"memory for $mib MiB in one line: @args[0 .. $#args - 1]");
+	}
+	cmp_ok(peak_kb($_, 10, 'redact', '-l', $ignoring), '<', 16384,
+		"memory with ignored characters: $_")
+	  foreach '*', 'a***', "\xcc\x81";
+}
+
+# Progress is shown on a terminal, if it takes a while.
+SKIP:
+{
+	skip 'there is no script command', 2
+	  unless `script --version 2>/dev/null` =~ m/util-linux/;
+	foreach my $quiet ('', '-q')
+	{
+		my $fifo = "$dir/fifo$quiet";
+		my $shown = '';
+
+		system('mkfifo', $fifo) == 0 or die 'mkfifo failed';
+		my $pid = open my $terminal, '-|', 'script', '-qefc',
+		  "'$bin' count $quiet '$words' '$fifo'", '/dev/null'
+		  or die $!;
+		open my $to, '>', $fifo or die $!;
+		$terminal->blocking(0);
+		local $SIG{ALRM} = sub { die "no progress\n" };
+		alarm 60;
+		# what is quiet has read no less than what is not
+		foreach my $mib (1 .. 100_000)
+		{
+			syswrite($to, 'x' x 1048576);
+			sysread($terminal, $shown, 65536, length $shown);
+			last if $shown =~ m/MiB/ || ($quiet && $mib > $progress_after * 2);
+			$progress_after = $mib unless $quiet;
+		}
+		alarm 0;
+		close $to;
+		$terminal->blocking(1);
+		1 while sysread($terminal, $shown, 65536, length $shown);
+		close $terminal;
+		if ($quiet)
+		{
+			is($shown =~ s/\r//gr, "0\n", 'none with --quiet');
+		}
+		else
+		{
+			like($shown, qr/\r\S*fifo: \d+ MiB, \d+ MiB\/s.*\r\e\[K0\r?\n$/s,
+				'progress on a terminal, and nothing is left of it');
+		}
+	}
 }
 
 # Characters are counted right where buffers end inside them.

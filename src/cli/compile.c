@@ -266,6 +266,10 @@ add_record(compilation *c, const acdat_cli_table *table)
 	if (p.len == 0)
 		die_at(table, "the pattern is empty (--skip-empty passes over such)");
 	status = acdat_builder_add(c->builder, &p);
+	if (status == ACDAT_EMPTY_PATTERN)
+		die_at(table, "the pattern has ignored characters only");
+	if (status == ACDAT_PATTERN_TOO_LONG)
+		die_at(table, "the pattern is too long (see --max-pattern-bytes)");
 	if (status != ACDAT_OK)
 		die_at(table, acdat_status_text(status));
 }
@@ -364,13 +368,16 @@ acdat_cli_compile(const acdat_cli_options *options, char **args)
 	size_t		size;
 
 	if (options->output == NULL)
-		acdat_cli_die("compile needs --output");
+		acdat_cli_die("compile needs --output=IMAGE");
 	if (options->format_given && options->format == ACDAT_FORMAT_JSON)
 		acdat_cli_die("patterns cannot be read from json");
 	memset(&c, 0, sizeof(c));
 	c.options = options;
 	c.builder = acdat_builder_create(&options->dictionary, &options->limits,
 									 NULL, &status);
+	if (status == ACDAT_BAD_ARGUMENT)
+		acdat_cli_die("--ignore takes UTF-8 text of at most 65536 bytes; "
+					  "--case=unicode and --normalize need --encoding=utf8");
 	if (c.builder == NULL)
 		acdat_cli_die("could not compile: %s", acdat_status_text(status));
 	for (args = args[0] == NULL ? only_standard_input : args; *args != NULL;

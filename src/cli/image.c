@@ -52,10 +52,12 @@ acdat_cli_image_open(acdat_cli_image *image, const char *path, bool trusted)
 	if (outcome == ACDAT_VERSION_MISMATCH)
 		acdat_cli_die("\"%s\" was compiled by another version of acdat; compile it again",
 					  path);
+	if (outcome == ACDAT_CORRUPT)
+		acdat_cli_die("could not use \"%s\": not an image, or damaged%s%s", path,
+					  reason ? ": " : "", reason ? reason : "");
 	if (outcome != ACDAT_OK)
-		acdat_cli_die("could not use \"%s\": %s%s%s", path,
-					  acdat_status_text(outcome), reason ? ": " : "",
-					  reason ? reason : "");
+		acdat_cli_die("could not use \"%s\": %s", path,
+					  acdat_status_text(outcome));
 }
 
 /* The machine opened on it must not be used any more. */

@@ -8,10 +8,12 @@
 #include "src/cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Options without a short form. */
 enum
@@ -183,6 +185,17 @@ parse_size(const char *text)
 	return (size_t) value;
 }
 
+/* The long form of an option. */
+static const char *
+option_name(int option)
+{
+	const struct option *o = long_options;
+
+	while (o->name != NULL && o->val != option)
+		o++;
+	return o->name;
+}
+
 /* Options that choose among words; false when the word is none of them. */
 static bool
 set_word(acdat_cli_options *o, int option, const char *word)
@@ -258,7 +271,8 @@ set_option(acdat_cli_options *o, int option, const char *value)
 			break;
 		default:
 			if (!set_word(o, option, value))
-				acdat_cli_die("invalid value \"%s\"; see acdat --help", value);
+				acdat_cli_die("invalid value \"%s\" for --%s; see acdat --help",
+							  value, option_name(option));
 	}
 }
 
@@ -266,24 +280,39 @@ set_option(acdat_cli_options *o, int option, const char *value)
 static void
 check_option(const command *c, int option)
 {
-	const struct option *o = long_options;
 	char		wanted[64];
 
-	while (o->name != NULL && o->val != option)
-		o++;
-	snprintf(wanted, sizeof(wanted), " %s ", o->name);
+	snprintf(wanted, sizeof(wanted), " %s ", option_name(option));
 	if (strstr(c->options, wanted) == NULL)
-		acdat_cli_die("%s does not take the option --%s", c->name, o->name);
+		acdat_cli_die("%s does not take the option --%s", c->name,
+					  option_name(option));
 }
 
-/* Help that was asked for goes to standard output. */
+/* What was asked for goes to standard output. */
 static void
-print_help(void)
+print_and_exit(const char *text)
 {
-	fputs(help_text, stdout);
+	fputs(text, stdout);
 	if (fflush(stdout) != 0)
 		acdat_cli_die("could not write: %s", strerror(errno));
 	exit(ACDAT_EXIT_OK);
+}
+
+/*
+ * A standard stream that is closed must not become a file of ours, which
+ * would then be read, or get messages.  What takes its place has the wrong
+ * direction, so that use of it fails as before.
+ */
+static void
+guard_streams(void)
+{
+	int			fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+	{
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+			(void) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
 }
 
 /* The subcommand comes first, then options and operands in any order. */
@@ -293,17 +322,16 @@ main(int argc, char **argv)
 	acdat_cli_options options;
 	const command *c = commands;
 	int			option;
+	static char program[] = "acdat";
 
+	guard_streams();
 	if (argc < 2)
 		acdat_cli_die("a command is missing; see acdat --help");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		strcmp(argv[1], "help") == 0)
-		print_help();
+		print_and_exit(help_text);
 	if (strcmp(argv[1], "--version") == 0)
-	{
-		puts("acdat 1.0");
-		return ACDAT_EXIT_OK;
-	}
+		print_and_exit("acdat 1.0\n");
 	while (c < commands + COMMANDS && strcmp(c->name, argv[1]) != 0)
 		c++;
 	if (c == commands + COMMANDS)
@@ -312,14 +340,16 @@ main(int argc, char **argv)
 	memset(&options, 0, sizeof(options));
 	options.dictionary.encoding = ACDAT_ENCODING_UTF8;
 	options.style = ACDAT_REWRITE_CHARS;
-	argv[1] = argv[0];			/* what getopt begins its messages with */
+	argv[1] = program;			/* what getopt begins its messages with */
 	while ((option = getopt_long(argc - 1, argv + 1, "f:hlm:o:p:qs:v",
 								 long_options, NULL)) != -1)
 	{
 		if (option == '?')
-			return ACDAT_EXIT_ERROR;
+			acdat_cli_die("see acdat --help");
 		if (option == 'h')
-			print_help();
+			print_and_exit(help_text);
+		if (option == OPT_VERSION)
+			print_and_exit("acdat 1.0\n");
 		check_option(c, option);
 		set_option(&options, option, optarg);
 	}
