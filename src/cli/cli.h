@@ -97,6 +97,8 @@ extern acdat_cli_output *acdat_cli_output_open(const char *path);
 extern void acdat_cli_write(acdat_cli_output *output, const void *bytes,
 							size_t len);
 extern void acdat_cli_print(acdat_cli_output *output, const char *format, ...);
+extern void acdat_cli_write_string(acdat_cli_output *output, const char *string);
+extern void acdat_cli_write_number(acdat_cli_output *output, int64_t number);
 extern void acdat_cli_output_close(acdat_cli_output *output);
 
 /* Write out what is buffered, before waiting for input. */

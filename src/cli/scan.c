@@ -292,33 +292,42 @@ write_json(acdat_cli_output *out, const char *bytes, size_t len)
 	acdat_cli_write(out, "\"", 1);
 }
 
+/* What comes before every value but the first. */
+static void
+print_label(const job *j, const char *label)
+{
+	if (j->options->format != ACDAT_FORMAT_JSON)
+	{
+		acdat_cli_write(j->out, "\t", 1);
+		return;
+	}
+	acdat_cli_write(j->out, ",\"", 2);
+	acdat_cli_write_string(j->out, label);
+	acdat_cli_write(j->out, "\":", 2);
+}
+
 /* A number, or NULL where there is none. */
 static void
-print_number(const job *j, const char *label, bool given, uint64_t number)
+print_number(const job *j, const char *label, bool given, int64_t number)
 {
-	bool		json = j->options->format == ACDAT_FORMAT_JSON;
-
-	acdat_cli_print(j->out, json ? ",\"%s\":" : "\t", label);
+	print_label(j, label);
 	if (given)
-		acdat_cli_print(j->out, "%" PRIu64, number);
+		acdat_cli_write_number(j->out, number);
 	else
-		acdat_cli_print(j->out, json ? "null" : "\\N");
+		acdat_cli_write_string(j->out,
+							   j->options->format == ACDAT_FORMAT_JSON ?
+							   "null" : "\\N");
 }
 
 /* A string, or NULL where there is none. */
 static void
 print_text(const job *j, const char *label, const char *bytes, size_t len)
 {
+	print_label(j, label);
 	if (j->options->format == ACDAT_FORMAT_JSON)
-	{
-		acdat_cli_print(j->out, ",\"%s\":", label);
 		write_json(j->out, bytes, len);
-	}
 	else
-	{
-		acdat_cli_write(j->out, "\t", 1);
 		write_tsv(j->out, bytes, len);
-	}
 }
 
 /* Positions count from 1, as in SQL; in bytes there are no characters. */
@@ -336,25 +345,25 @@ print_match(job *j, const acdat_cli_text *text, const acdat_match *m)
 
 	if (json)
 	{
-		acdat_cli_print(j->out, "{\"file\":");
+		acdat_cli_write_string(j->out, "{\"file\":");
 		write_json(j->out, j->file, strlen(j->file));
 	}
 	else
 		write_tsv(j->out, j->file, strlen(j->file));
-	print_number(j, "line", text->line > 0, text->line);
-	print_number(j, "byte_pos", true, m->start + 1);
-	print_number(j, "byte_len", true, len);
-	print_number(j, "char_pos", utf8, utf8 ? chars_before(j, text, at) + 1 : 0);
+	print_number(j, "line", text->line > 0, (int64_t) text->line);
+	print_number(j, "byte_pos", true, (int64_t) m->start + 1);
+	print_number(j, "byte_len", true, (int64_t) len);
+	print_number(j, "char_pos", utf8,
+				 utf8 ? (int64_t) chars_before(j, text, at) + 1 : 0);
 	print_number(j, "char_len", utf8,
-				 acdat_count_chars(j->encoding, bytes, len));
-	acdat_cli_print(j->out, json ? ",\"id\":%" PRId64 ",\"priority\":%" PRId32
-					: "\t%" PRId64 "\t%" PRId32,
-					acdat_pattern_id(machine, m->pattern),
-					acdat_pattern_priority(machine, m->pattern));
+				 (int64_t) acdat_count_chars(j->encoding, bytes, len));
+	print_number(j, "id", true, acdat_pattern_id(machine, m->pattern));
+	print_number(j, "priority", true,
+				 acdat_pattern_priority(machine, m->pattern));
 	tag = acdat_pattern_tag(machine, m->pattern, &tag_len);
 	print_text(j, "tag", tag, tag_len);
 	print_text(j, "text", (const char *) bytes, len);
-	acdat_cli_print(j->out, json ? "}\n" : "\n");
+	acdat_cli_write_string(j->out, json ? "}\n" : "\n");
 }
 
 /* Matches are printed as they are found. */
