@@ -261,6 +261,115 @@ one_place_that_is_not_plain(void **state)
 	free(text);
 }
 
+/* How often the pattern occurs, overlapping itself. */
+static uint64_t
+occurrences(const acdat_pattern *p, const char *text, size_t len)
+{
+	uint64_t	n = 0;
+	size_t		i;
+
+	for (i = 0; i + p->len <= len; i++)
+		n += memcmp(text + i, p->bytes, p->len) == 0;
+	return n;
+}
+
+/* Fibonacci words, the most periodic texts without a period. */
+static void
+fibonacci_words(void **state)
+{
+	enum
+	{
+		words = 20
+	};
+	acdat_options options = {.encoding = ACDAT_ENCODING_BYTES};
+	acdat_pattern patterns[words];
+	size_t		lengths[words + 6] = {1, 2};
+	acdat_engine engine;
+	uint64_t	expected = 0;
+	uint64_t	matches;
+	char	   *text;
+	size_t		len;
+	size_t		i;
+
+	(void) state;
+	for (i = 2; i < words + 6; i++)
+		lengths[i] = lengths[i - 1] + lengths[i - 2];
+	len = lengths[words + 5];
+	text = malloc(len);
+	assert_non_null(text);
+	memcpy(text, "ab", 2);
+	for (i = 2; i < words + 6; i++)
+		memcpy(text + lengths[i - 1], text, lengths[i - 2]);
+	memset(patterns, 0, sizeof(patterns));
+	for (i = 0; i < words; i++)
+	{
+		patterns[i].bytes = text;
+		patterns[i].len = lengths[i];
+		patterns[i].id = (int64_t) i;
+		expected += occurrences(&patterns[i], text, len);
+	}
+	assert_int_equal(acdat_engine_make(&engine, &options, patterns, words),
+					 ACDAT_OK);
+	acdat_scan_init(engine.scan, &engine.machine, &ticking);
+	matches = count(&engine, ACDAT_ALL_OVERLAPPING, text, len, 30);
+	assert_int_equal(matches, expected);
+	(void) count(&engine, ACDAT_LEFTMOST_LONGEST, text, len, 10);
+	assert_int_equal(count(&engine, ACDAT_MERGED, text, len, 10), 1);
+	acdat_engine_free(&engine);
+	free(text);
+}
+
+/* A text in which every word of 16 letters out of two comes exactly once. */
+static void
+de_bruijn_text(void **state)
+{
+	enum
+	{
+		order = 16, width = 12, words = 1 << width,
+		len = (1 << order) + order - 1
+	};
+	static char text[len];
+	static bool seen[1 << order];
+	static char bytes[words][width];
+	static acdat_pattern patterns[words];
+	acdat_options options = {.encoding = ACDAT_ENCODING_BYTES};
+	acdat_engine engine;
+	uint32_t	window = 0;
+	size_t		i;
+	int			bit;
+
+	(void) state;
+	/* prefer one: append b unless that has been */
+	memset(text, 'a', order);
+	seen[0] = true;
+	for (i = order; i < len; i++)
+	{
+		window = (window << 1 | 1) & ((1u << order) - 1);
+		if (seen[window])
+			window ^= 1;
+		assert_false(seen[window]);
+		seen[window] = true;
+		text[i] = (window & 1) ? 'b' : 'a';
+	}
+	for (i = 0; i < words; i++)
+	{
+		for (bit = 0; bit < width; bit++)
+			bytes[i][bit] = (i >> bit & 1) ? 'b' : 'a';
+		patterns[i].bytes = bytes[i];
+		patterns[i].len = width;
+		patterns[i].id = (int64_t) i;
+	}
+	assert_int_equal(acdat_engine_make(&engine, &options, patterns, words),
+					 ACDAT_OK);
+	acdat_scan_init(engine.scan, &engine.machine, &ticking);
+	assert_int_equal(count(&engine, ACDAT_ALL_OVERLAPPING, text, len, 10),
+					 len - width + 1);
+	assert_int_equal(count(&engine, ACDAT_LEFTMOST_FIRST, text, len, 10),
+					 len / width);
+	assert_int_equal(count(&engine, ACDAT_MERGED, text, len, 10), 1);
+	acdat_engine_free(&engine);
+}
+
 /* A walk along a chain can be cancelled. */
 static bool
 cancel(void *arg)
@@ -301,6 +410,8 @@ main(void)
 		cmocka_unit_test(choices_beside_invalid_patterns),
 		cmocka_unit_test(ends_inside_words),
 		cmocka_unit_test(one_place_that_is_not_plain),
+		cmocka_unit_test(fibonacci_words),
+		cmocka_unit_test(de_bruijn_text),
 		cmocka_unit_test(walks_are_cancelled),
 	};
 
