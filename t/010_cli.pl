@@ -271,6 +271,10 @@ acdat_fails([ 'count', $words, $dir ], '', qr/could not read.*directory/, 'a fol
 acdat_fails([ 'compile', '-o', "$dir/none", $dir ], '', qr/could not read.*directory/,
 	'a folder as patterns');
 acdat_fails([ 'compile', '-o', $dir ], "a\n", qr/could not write/, 'a folder as output');
+my $list = spit('list', "a\n");
+acdat_fails([ 'compile', '-o', $list, $list ], '', qr/would replace the patterns/,
+	'an image in the place of its patterns');
+is(slurp($list), "a\n", 'the patterns are still there');
 acdat_fails([ 'compile', '-o', "$dir/absent/none" ], "a\n", qr/could not write/,
 	'output into no folder');
 acdat_fails([ 'compile', '-o', "$dir/none", "--max-pattern-bytes=$_" ], "a\n",

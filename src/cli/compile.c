@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef enum column
 {
@@ -330,6 +331,19 @@ write_image(const compilation *c, size_t size)
 	free(image);
 }
 
+/* A list of patterns must not be lost to a slip of the fingers. */
+static void
+check_not_output(const char *output, const char *path)
+{
+	struct stat in;
+	struct stat out;
+
+	if (stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
+		stat(path, &in) == 0 && in.st_dev == out.st_dev &&
+		in.st_ino == out.st_ino)
+		acdat_cli_die("the image would replace the patterns in \"%s\"", path);
+}
+
 /* What a list contained that its author may not know. */
 static void
 report(const compilation *c, size_t size)
@@ -382,7 +396,10 @@ acdat_cli_compile(const acdat_cli_options *options, char **args)
 		acdat_cli_die("could not compile: %s", acdat_status_text(status));
 	for (args = args[0] == NULL ? only_standard_input : args; *args != NULL;
 		 args++)
+	{
+		check_not_output(options->output, *args);
 		add_file(&c, *args);
+	}
 
 	status = acdat_builder_compile(c.builder, &size);
 	if (status != ACDAT_OK)
