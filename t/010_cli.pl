@@ -90,7 +90,6 @@ sub image
 }
 
 my $words = image('words', [ 'he', 'she', 'hers' ]);
-my $progress_after = 0;
 my $tsv = image('tsv', [ "foo\tBAR", "foobar\t", "\\t\\N\t\\\\x\\n", "nul\t\\N" ],
 	'-f', 'tsv');
 
@@ -435,47 +434,50 @@ SKIP:
 	  foreach '*', 'a***', "\xcc\x81";
 }
 
+# What a command shows on a terminal that is fed the same until it has shown
+# something or got so many pieces; and how many it was.
+sub on_terminal
+{
+	my ($command, $piece, $most) = @_;
+	my $fifo = "$dir/fifo";
+	my $pieces = 0;
+	my $shown = '';
+
+	-p $fifo || system('mkfifo', $fifo) == 0 or die 'mkfifo failed';
+	my $pid = open my $terminal, '-|', 'script', '-qefc', "$command '$fifo'", '/dev/null'
+	  or die $!;
+	open my $to, '>', $fifo or die $!;
+	$terminal->blocking(0);
+	local $SIG{ALRM} = sub { die "no progress\n" };
+	alarm 60;
+	while ($shown !~ m/\d/ && ($pieces < $most || !$most))
+	{
+		syswrite $to, $piece;
+		sysread $terminal, $shown, 65536, length $shown;
+		$pieces++;
+	}
+	alarm 0;
+	close $to;
+	$terminal->blocking(1);
+	1 while sysread $terminal, $shown, 65536, length $shown;
+	close $terminal;
+	return ($shown, $pieces);
+}
+
 # Progress is shown on a terminal, if it takes a while.
 SKIP:
 {
-	skip 'there is no script command', 2
+	skip 'there is no script command', 3
 	  unless `script --version 2>/dev/null` =~ m/util-linux/;
-	foreach my $quiet ('', '-q')
-	{
-		my $fifo = "$dir/fifo$quiet";
-		my $shown = '';
+	my $gone = qr/\r\e\[K/;
 
-		system('mkfifo', $fifo) == 0 or die 'mkfifo failed';
-		my $pid = open my $terminal, '-|', 'script', '-qefc',
-		  "'$bin' count $quiet '$words' '$fifo'", '/dev/null'
-		  or die $!;
-		open my $to, '>', $fifo or die $!;
-		$terminal->blocking(0);
-		local $SIG{ALRM} = sub { die "no progress\n" };
-		alarm 60;
-		# what is quiet has read no less than what is not
-		foreach my $mib (1 .. 100_000)
-		{
-			syswrite($to, 'x' x 1048576);
-			sysread($terminal, $shown, 65536, length $shown);
-			last if $shown =~ m/MiB/ || ($quiet && $mib > $progress_after * 2);
-			$progress_after = $mib unless $quiet;
-		}
-		alarm 0;
-		close $to;
-		$terminal->blocking(1);
-		1 while sysread($terminal, $shown, 65536, length $shown);
-		close $terminal;
-		if ($quiet)
-		{
-			is($shown =~ s/\r//gr, "0\n", 'none with --quiet');
-		}
-		else
-		{
-			like($shown, qr/\r\S*fifo: \d+ MiB, \d+ MiB\/s.*\r\e\[K0\r?\n$/s,
-				'progress on a terminal, and nothing is left of it');
-		}
-	}
+	my ($shown, $pieces) = on_terminal("'$bin' count '$words'", 'x' x 1048576, 0);
+	like($shown, qr/^\r\S*fifo: \d+ MiB, \d+ MiB\/s.*${gone}0\r?\n$/s,
+		'progress on a terminal, and nothing is left of it');
+	($shown) = on_terminal("'$bin' count -q '$words'", 'x' x 1048576, 2 * $pieces);
+	is($shown =~ s/\r//gr, "0\n", 'none with --quiet');
+	($shown) = on_terminal("'$bin' compile -o '$dir/slow'", "x\n" x 1000, 0);
+	like($shown, qr/^\rcompiling: \d+ s.*${gone}acdat: \d+ patterns/s, 'progress of compile');
 }
 
 # Characters are counted right where buffers end inside them.

@@ -310,7 +310,10 @@ add_file(compilation *c, const char *path)
 	else
 		name_columns(c);
 	while (acdat_cli_table_next(&table))
+	{
 		add_record(c, &table);
+		acdat_cli_progress_add(0);
+	}
 	acdat_cli_table_close(&table);
 }
 
@@ -328,6 +331,7 @@ write_image(const compilation *c, size_t size)
 		acdat_cli_die("could not compile: %s", acdat_status_text(status));
 	acdat_cli_write(out, image, size);
 	acdat_cli_output_close(out);
+	acdat_cli_progress_end();
 	free(image);
 }
 
@@ -371,12 +375,22 @@ report(const compilation *c, size_t size)
 				"blank (--trim drops it)\n", c->blank_ended);
 }
 
+/* Called by the builder while it works; never cancels. */
+static bool
+show_progress(void *arg)
+{
+	(void) arg;
+	acdat_cli_progress_add(0);
+	return false;
+}
+
 /* Nothing is written before everything is compiled. */
 int
 acdat_cli_compile(const acdat_cli_options *options, char **args)
 {
 	static char standard_input[] = "-";
 	static char *only_standard_input[] = {standard_input, NULL};
+	static const acdat_hooks hooks = {.tick = show_progress};
 	compilation c;
 	acdat_status status;
 	size_t		size;
@@ -388,12 +402,13 @@ acdat_cli_compile(const acdat_cli_options *options, char **args)
 	memset(&c, 0, sizeof(c));
 	c.options = options;
 	c.builder = acdat_builder_create(&options->dictionary, &options->limits,
-									 NULL, &status);
+									 &hooks, &status);
 	if (status == ACDAT_BAD_ARGUMENT)
 		acdat_cli_die("--ignore takes UTF-8 text of at most 65536 bytes; "
 					  "--case=unicode and --normalize need --encoding=utf8");
 	if (c.builder == NULL)
 		acdat_cli_die("could not compile: %s", acdat_status_text(status));
+	acdat_cli_progress_start("compiling", 0, options->quiet);
 	for (args = args[0] == NULL ? only_standard_input : args; *args != NULL;
 		 args++)
 	{

@@ -57,7 +57,10 @@ acdat_cli_progress_start(const char *name, uint64_t total, bool quiet)
 	progress.next = progress.started + PROGRESS_DELAY;
 }
 
-/* Cheap enough to be called for every read. */
+/*
+ * Cheap enough to be called for every read.  Work that is not measured in
+ * bytes calls with 0 and shows how long it has taken.
+ */
 void
 acdat_cli_progress_add(uint64_t bytes)
 {
@@ -71,7 +74,10 @@ acdat_cli_progress_add(uint64_t bytes)
 		return;
 	progress.next = t + PROGRESS_INTERVAL;
 	progress.shown = true;
-	if (progress.total > 0)
+	if (progress.done == 0)
+		fprintf(stderr, "\r%s: %.0f s\033[K", progress.name,
+				t - progress.started);
+	else if (progress.total > 0)
 		fprintf(stderr, "\r%s: %.0f of %.0f MiB (%.0f %%), %.0f MiB/s\033[K",
 				progress.name, (double) progress.done / MIB,
 				(double) progress.total / MIB,

@@ -56,8 +56,8 @@ extern const char *acdat_status_text(acdat_status status);
  * leave by longjmp: the matcher holds nothing but memory, so a caller that
  * allocates from an arena and drops it after the jump leaks nothing.  tick,
  * if given, is called at least once per ACDAT_TICK_BYTES of work; it returns
- * true, or leaves by longjmp, to cancel.  A NULL acdat_hooks pointer means
- * malloc and no tick.
+ * true, or leaves by longjmp, to cancel.  A NULL alloc means malloc, with
+ * realloc and free; a NULL acdat_hooks pointer means that and no tick.
  */
 #define ACDAT_TICK_BYTES 65536
 

@@ -34,15 +34,16 @@ default_free(void *arg, void *ptr)
 acdat_hooks
 acdat_hooks_or_default(const acdat_hooks *hooks)
 {
-	acdat_hooks result;
+	acdat_hooks result = {NULL, NULL, NULL, NULL, NULL};
 
 	if (hooks != NULL)
-		return *hooks;
-	result.alloc = default_alloc;
-	result.realloc = default_realloc;
-	result.free = default_free;
-	result.tick = NULL;
-	result.arg = NULL;
+		result = *hooks;
+	if (result.alloc == NULL)
+	{
+		result.alloc = default_alloc;
+		result.realloc = default_realloc;
+		result.free = default_free;
+	}
 	return result;
 }
 

@@ -426,6 +426,46 @@ builders_are_used_once(void **state)
 	}
 }
 
+static bool
+count_tick(void *arg)
+{
+	++*(int *) arg;
+	return false;
+}
+
+/* Hooks may bring a tick and no memory of their own. */
+static void
+ticks_alone_will_do(void **state)
+{
+	static char word[200000];
+	int			ticks = 0;
+	acdat_hooks hooks = {.tick = count_tick, .arg = &ticks};
+	acdat_options options = {.encoding = ACDAT_ENCODING_BYTES};
+	acdat_pattern p = {.bytes = word, .len = sizeof(word)};
+	acdat_machine machine;
+	acdat_status status;
+	acdat_builder *builder = acdat_builder_create(&options, NULL, &hooks,
+												  &status);
+	void	   *image;
+	size_t		size;
+
+	(void) state;
+	memset(word, 'a', sizeof(word));
+	assert_non_null(builder);
+	assert_int_equal(acdat_builder_add(builder, &p), ACDAT_OK);
+	assert_int_equal(acdat_builder_compile(builder, &size), ACDAT_OK);
+	image = malloc(size);
+	assert_non_null(image);
+	assert_int_equal(acdat_builder_write(builder, image), ACDAT_OK);
+	assert_true(ticks > 0);
+	ticks = 0;
+	assert_int_equal(acdat_open_checked(&machine, image, size, &hooks, NULL),
+					 ACDAT_OK);
+	assert_true(ticks > 0);
+	acdat_builder_destroy(builder);
+	free(image);
+}
+
 int
 main(void)
 {
@@ -437,6 +477,7 @@ main(void)
 		cmocka_unit_test(order_does_not_matter),
 		cmocka_unit_test(only_equal_ones_merge),
 		cmocka_unit_test(builders_are_used_once),
+		cmocka_unit_test(ticks_alone_will_do),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
