@@ -120,9 +120,10 @@ bool
 acdat_keeps_word_class(int32_t first, int32_t last, int32_t folded)
 {
 	word_class	class = classify_char(folded);
-	word_class	left = classify_char(last);
+	word_class	right = classify_char(first);
+	word_class	left = last == first ? right : classify_char(last);
 
-	return classify_char(first) == class &&
+	return right == class &&
 		(left == class || (left == WORD_MARK && class == WORD_PART));
 }
 
