@@ -179,7 +179,10 @@ make_scan(const acdat_machine *machine, bool filter)
 	acdat_scan_init(scan, machine, NULL);
 	acdat_scan_trust_text(scan, true);
 	if (!filter)
+	{
 		scan->filter = NULL;
+		scan->tails = NULL;
+	}
 	return scan;
 }
 

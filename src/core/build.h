@@ -15,6 +15,7 @@
 
 #include "src/core/hooks.h"
 #include "src/core/image.h"
+#include "src/core/tails.h"
 
 /* Replacement and tag of a pattern, in the string arena. */
 typedef struct build_strings
@@ -166,10 +167,12 @@ extern acdat_status acdat_build_place(acdat_builder *builder,
 									  uint32_t *base);
 extern acdat_status acdat_build_slots_end(acdat_builder *builder);
 
-/* Decide on a filter (in builder->header); fill its table. */
+/* Decide on filter and tails (in builder->header); fill their tables. */
 extern void acdat_build_choose_filter(acdat_builder *builder);
 extern acdat_status acdat_build_fill_filter(const acdat_builder *builder,
 											uint64_t *table);
+extern acdat_status acdat_build_fill_tails(const acdat_builder *builder,
+										   acdat_tail *tails);
 
 /* Fill builder->header and return the image size. */
 extern acdat_status acdat_build_layout(acdat_builder *builder, size_t *size);

@@ -29,6 +29,9 @@
 /* ... and bits per gram beyond. */
 #define BITS_PER_GRAM 16
 
+/* A filter of at least this stride is as fast as tails are on most texts. */
+#define FAST_STRIDE 4
+
 /* Nodes entered between two ticks. */
 #define TICK_NODES 2048
 
@@ -85,8 +88,11 @@ acdat_build_choose_filter(acdat_builder *builder)
 	uint64_t	grams;
 
 	h->filter_kind = ACDAT_FILTER_NONE;
+	h->tail_bytes = 0;
 	if (h->nodes == 0)
 		return;
+	h->tail_bytes = h->min_len < ACDAT_TAILS_MAX_BYTES ? h->min_len :
+		ACDAT_TAILS_MAX_BYTES;
 	if (short_patterns > 0 && h->min_len >= 2 &&
 		short_patterns <= builder->count / SPLIT_SHORT_SHARE)
 	{
@@ -99,6 +105,8 @@ acdat_build_choose_filter(acdat_builder *builder)
 		choose_full(h);
 	else
 		return;
+	if (h->filter_stride >= FAST_STRIDE)
+		h->tail_bytes = 0;
 	grams = (uint64_t) h->nodes * h->filter_stride;
 	while (log2_words < SMALL_LOG2_WORDS &&
 		   ((uint64_t) 1 << log2_words) < grams)
@@ -170,6 +178,42 @@ acdat_build_fill_filter(const acdat_builder *builder, uint64_t *table)
 			enter_full(builder, p, table);
 		else
 			enter_split(builder, p, table);
+		if (i % TICK_NODES == TICK_NODES - 1 && acdat_tick(&builder->hooks))
+			return ACDAT_CANCELLED;
+	}
+	return ACDAT_OK;
+}
+
+/*
+ * Nodes are in the order of their reversed bytes, so that those of a bucket
+ * end alike.
+ */
+acdat_status
+acdat_build_fill_tails(const acdat_builder *builder, acdat_tail *tails)
+{
+	const acdat_image_header *h = &builder->header;
+	bool		fold = h->case_insensitive == ACDAT_CASE_ASCII;
+	uint32_t	i;
+
+	memset(tails, 0, h->tail_bytes * sizeof(acdat_tail));
+	for (i = 0; i < h->nodes; i++)
+	{
+		const build_pattern *p = &builder->patterns[builder->nodes[i].first];
+		const unsigned char *reversed = build_bytes(builder, p);
+		unsigned char bucket = (unsigned char)
+			(1u << (uint64_t) i * ACDAT_TAILS_BUCKETS / h->nodes);
+		uint32_t	k;
+
+		for (k = 0; k < h->tail_bytes; k++)
+		{
+			unsigned	byte = reversed[k];
+
+			tails[k].low[byte & 15] |= bucket;
+			tails[k].high[byte >> 4] |= bucket;
+			/* the other case of a letter: other bytes do no harm */
+			if (fold && byte >= 'A' && byte <= 'z')
+				tails[k].high[(byte ^ 0x20) >> 4] |= bucket;
+		}
 		if (i % TICK_NODES == TICK_NODES - 1 && acdat_tick(&builder->hooks))
 			return ACDAT_CANCELLED;
 	}

@@ -9,6 +9,7 @@
  */
 #include "src/core/build_write.h"
 #include "src/core/filter.h"
+#include "src/core/tails.h"
 
 #include <string.h>
 
@@ -152,6 +153,8 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 	h->ignore_bytes = place_section(&end, true, h->ignore_len, 1);
 	h->filter = place_section(&end, h->filter_kind != ACDAT_FILTER_NONE,
 							  (uint64_t) 1 << h->filter_log2_words, 8);
+	h->tails = place_section(&end, h->tail_bytes > 0, h->tail_bytes,
+							 sizeof(acdat_tail));
 	h->image_size = end;
 	if (end > SIZE_MAX)
 		return ACDAT_TOO_LARGE;
@@ -281,6 +284,9 @@ write_sections(build_writer *w)
 	if (h->filter != 0)
 		status = acdat_build_fill_filter(builder, (uint64_t *) (void *)
 								   (w->image + h->filter));
+	if (status == ACDAT_OK && h->tails != 0)
+		status = acdat_build_fill_tails(builder, (acdat_tail *) (void *)
+										(w->image + h->tails));
 	if (status == ACDAT_OK)
 		status = write_bytes(w, h->state_offset, builder->states,
 							 (size_t) h->slots * sizeof(acdat_state));

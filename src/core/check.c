@@ -17,6 +17,7 @@
  *-------------------------------------------------------------------------
  */
 #include "src/core/filter.h"
+#include "src/core/tails.h"
 #include "src/core/hooks.h"
 #include "src/core/image.h"
 
@@ -125,7 +126,9 @@ check_sections(checker *c)
 		!check_section(c, h->entry_tag, h->entries, sizeof(acdat_string), true) ||
 		!check_section(c, h->strings, h->strings_len, 1, false) ||
 		!check_section(c, h->ignore_chars, h->ignore_count, 4, false) ||
-		!check_section(c, h->ignore_bytes, h->ignore_len, 1, false))
+		!check_section(c, h->ignore_bytes, h->ignore_len, 1, false) ||
+		!check_section(c, h->tails, h->tail_bytes, sizeof(acdat_tail),
+					   h->tail_bytes == 0))
 		return false;
 	if (!check_filter(c))
 		return false;
@@ -145,7 +148,9 @@ check_header(checker *c)
 	const acdat_image_header *h = c->h;
 
 	if ((h->flags & ~ACDAT_IMAGE_ALL_FLAGS) != 0 ||
-		(h->ends_vary & ~ACDAT_TEXT_ALL_TRAITS) != 0 || h->reserved != 0 ||
+		(h->ends_vary & ~ACDAT_TEXT_ALL_TRAITS) != 0 ||
+		h->tail_bytes > ACDAT_TAILS_MAX_BYTES ||
+		h->tail_bytes > h->min_len ||
 		h->encoding > ACDAT_ENCODING_UTF8 ||
 		h->case_insensitive > ACDAT_CASE_UNICODE ||
 		h->normalize > ACDAT_NORMALIZE_NFKC ||

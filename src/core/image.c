@@ -7,6 +7,7 @@
  */
 #include "src/core/image.h"
 
+#include "src/core/filter.h"
 #include "src/core/hooks.h"
 
 #include <string.h>
@@ -110,6 +111,20 @@ acdat_image_text_options(const acdat_machine *m, acdat_text_options *options)
 	}
 }
 
+/* The means of scanning, the first that is tried first. */
+static const char *
+engine_name(const acdat_image_header *h)
+{
+	static const char *const names[3][2] = {
+		{"automaton", "tails, automaton"},
+		{"filter, automaton", "tails, filter, automaton"},
+		{"split filter, automaton", "tails, split filter, automaton"}
+	};
+
+	return names[h->filter_kind <= ACDAT_FILTER_SPLIT ? h->filter_kind : 0]
+		[h->tail_bytes > 0];
+}
+
 /*
  * All from the header; nothing is counted.
  */
@@ -134,7 +149,7 @@ acdat_machine_describe(const acdat_machine *m, acdat_machine_info *info)
 	info->options.boundary = (acdat_boundary) h->boundary;
 	info->options.ignore = acdat_section(m, h->ignore_bytes);
 	info->options.ignore_len = h->ignore_len;
-	info->engine = "automaton";
+	info->engine = engine_name(h);
 	info->has_replacements = (h->entry_replacement != 0);
 	info->has_tags = (h->entry_tag != 0);
 	info->valid_utf8 = (h->flags & ACDAT_IMAGE_VALID_UTF8) != 0;

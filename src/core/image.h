@@ -33,7 +33,7 @@
 #include "src/core/text.h"
 
 #define ACDAT_IMAGE_MAGIC "ACDATIMG"
-#define ACDAT_LAYOUT_VERSION 2
+#define ACDAT_LAYOUT_VERSION 3
 #define ACDAT_BYTE_ORDER 0x01020304u
 
 /* header flags */
@@ -107,7 +107,7 @@ typedef struct acdat_image_header
 	uint32_t	filter_log2_words;
 	uint32_t	ends_vary;		/* ACDAT_TEXT_* traits of a window in which ends
 								 * are not static */
-	uint32_t	reserved;		/* zero */
+	uint32_t	tail_bytes;		/* last bytes that tails look at; see tails.h */
 
 	uint64_t	class_offset;	/* uint16_t[256]: label of a byte */
 	uint64_t	state_offset;	/* acdat_state[slots] */
@@ -138,6 +138,7 @@ typedef struct acdat_image_header
 	uint64_t	ignore_chars;	/* uint32_t[ignore_count], sorted */
 	uint64_t	ignore_bytes;	/* char[ignore_len] */
 	uint64_t	filter;			/* uint64_t[1 << filter_log2_words] */
+	uint64_t	tails;			/* acdat_tail[tail_bytes] */
 } acdat_image_header;
 
 /*

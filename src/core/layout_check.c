@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "src/core/filter.h"
+#include "src/core/tails.h"
 #include "src/core/image.h"
 
 #include <limits.h>
@@ -21,7 +22,7 @@
 #define CHECK_FIELD(field, offset) \
 	CHECK(field, offsetof(acdat_image_header, field) == (offset))
 
-CHECK(version, ACDAT_LAYOUT_VERSION == 2);
+CHECK(version, ACDAT_LAYOUT_VERSION == 3);
 CHECK(byte, CHAR_BIT == 8);
 CHECK(magic_size, sizeof(ACDAT_IMAGE_MAGIC) - 1 == 8);
 
@@ -54,7 +55,7 @@ CHECK_FIELD(filter_word, 124);
 CHECK_FIELD(filter_stride, 128);
 CHECK_FIELD(filter_log2_words, 132);
 CHECK_FIELD(ends_vary, 136);
-CHECK_FIELD(reserved, 140);
+CHECK_FIELD(tail_bytes, 140);
 CHECK_FIELD(class_offset, 144);
 CHECK_FIELD(state_offset, 152);
 CHECK_FIELD(node_len, 160);
@@ -77,7 +78,8 @@ CHECK_FIELD(strings_len, 288);
 CHECK_FIELD(ignore_chars, 296);
 CHECK_FIELD(ignore_bytes, 304);
 CHECK_FIELD(filter, 312);
-CHECK(header, sizeof(acdat_image_header) == 320);
+CHECK_FIELD(tails, 320);
+CHECK(header, sizeof(acdat_image_header) == 328);
 
 CHECK(state_base, offsetof(acdat_state, base) == 0);
 CHECK(state_fail, offsetof(acdat_state, fail) == 4);
@@ -86,6 +88,7 @@ CHECK(state, sizeof(acdat_state) == 12);
 CHECK(string_offset, offsetof(acdat_string, offset) == 0);
 CHECK(string_len, offsetof(acdat_string, len) == 4);
 CHECK(string, sizeof(acdat_string) == 8);
+CHECK(tail, sizeof(acdat_tail) == 32);
 
 /* Labels 1 to 256, and one that no byte has. */
 CHECK(labels, ACDAT_NO_LABEL > 256);

@@ -39,8 +39,15 @@ full_strided(const acdat_probe *p, const unsigned char *text, size_t pos,
 }
 
 static const acdat_probe_kernel portable = {
-	"portable", full_chunk, split_chunk, full_strided
+	"portable", full_chunk, split_chunk, full_strided, acdat_tails_portable
 };
+
+#ifdef ACDAT_TAILS_NEON
+/* Probes gain nothing without gathering loads. */
+static const acdat_probe_kernel neon = {
+	"NEON", full_chunk, split_chunk, full_strided, acdat_tails_neon
+};
+#endif
 
 const acdat_probe_kernel *
 acdat_probe_kernel_number(unsigned number)
@@ -53,5 +60,9 @@ acdat_probe_kernel_number(unsigned number)
 			return acdat_probe_x86_kernel(own);
 		own++;
 	}
+#ifdef ACDAT_TAILS_NEON
+	if (number == own++)
+		return &neon;
+#endif
 	return number == own ? &portable : NULL;
 }

@@ -15,6 +15,7 @@
 #define ACDAT_PROBE_H
 
 #include "src/core/filter.h"
+#include "src/core/tails.h"
 
 /* Positions that a kernel is asked about at a time. */
 #define ACDAT_PROBE_CHUNK 64
@@ -56,6 +57,7 @@ typedef struct acdat_probe_kernel
 	acdat_probe_chunk full;
 	acdat_probe_chunk split;
 	acdat_probe_strided strided;	/* of full filters */
+	acdat_tails_scan tails;
 } acdat_probe_kernel;
 
 /*

@@ -255,11 +255,12 @@ full_strided256(const acdat_probe *p, const unsigned char *text, size_t pos,
 /* ---------------------------------------------------------------- choice */
 
 static const acdat_probe_kernel avx512 = {
-	"AVX-512", full_chunk512, split_chunk512, full_strided512
+	"AVX-512", full_chunk512, split_chunk512, full_strided512,
+	acdat_tails_avx512
 };
 
 static const acdat_probe_kernel avx2 = {
-	"AVX2", full_chunk256, split_chunk256, full_strided256
+	"AVX2", full_chunk256, split_chunk256, full_strided256, acdat_tails_avx2
 };
 
 const acdat_probe_kernel *

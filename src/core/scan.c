@@ -88,7 +88,6 @@ prepare_probe(acdat_scan *scan, const acdat_image_header *h)
 	scan->probe.word_shift = 64 - 8 * h->filter_word;
 	scan->probe.log2_words = h->filter_log2_words;
 	scan->probe.stride = h->filter_stride;
-	acdat_scan_use_kernel(scan, acdat_probe_kernel_number(0));
 }
 
 void
@@ -97,6 +96,7 @@ acdat_scan_use_kernel(acdat_scan *scan, const acdat_probe_kernel *kernel)
 	scan->probe_chunk = scan->m.header->filter_kind == ACDAT_FILTER_FULL ?
 		kernel->full : kernel->split;
 	scan->probe_strided = kernel->strided;
+	scan->tails_scan = kernel->tails;
 }
 
 void
@@ -132,6 +132,10 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 	scan->filter = acdat_section(m, h->filter);
 	if (scan->filter != NULL)
 		prepare_probe(scan, h);
+	scan->tails = acdat_section(m, h->tails);
+	scan->tail_bytes = h->tail_bytes;
+	scan->tails_credit = TAILS_CREDIT;
+	acdat_scan_use_kernel(scan, acdat_probe_kernel_number(0));
 	scan->stack = (scan_start *) (void *) room;
 	room += stack_size(m);
 	scan->chain = (uint32_t *) (void *) room;

@@ -24,6 +24,9 @@ typedef struct scan_start
 	uint32_t	node;
 } scan_start;
 
+/* Positions that tails may let pass on credit. */
+#define TAILS_CREDIT 64
+
 /* Text around a position that tells whether it is a word boundary. */
 #define SCAN_CONTEXT 4
 
@@ -55,6 +58,12 @@ struct acdat_scan
 	acdat_probe probe;
 	acdat_probe_chunk probe_chunk;
 	acdat_probe_strided probe_strided;
+	const acdat_tail *tails;	/* NULL: no patterns */
+	unsigned	tail_bytes;
+	acdat_tails_scan tails_scan;
+	int64_t		tails_credit;	/* positions that tails may let pass */
+	size_t		tails_rest;		/* bytes to go before tails are tried */
+	unsigned	tails_failures;	/* times that they gave up, to a limit */
 	size_t		filter_rest;	/* bytes to go before the filter is tried */
 
 	/* the text */
@@ -130,10 +139,11 @@ extern bool acdat_scan_filter_contains(acdat_scan *scan,
 static inline bool
 scan_filter_wanted(acdat_scan *scan, size_t bytes)
 {
-	if (scan->filter == NULL)
+	if (scan->filter == NULL && scan->tails == NULL)
 		return false;
+	scan->tails_rest -= bytes < scan->tails_rest ? bytes : scan->tails_rest;
 	if (scan->filter_rest == 0)
-		return true;
+		return scan->filter != NULL || scan->tails_rest == 0;
 	scan->filter_rest -= bytes < scan->filter_rest ? bytes : scan->filter_rest;
 	return false;
 }

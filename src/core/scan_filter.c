@@ -9,6 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "src/core/probe_one.h"
 #include "src/core/scan.h"
 
 #include <string.h>
@@ -26,6 +27,14 @@
 /* The filter stays away for this much text after it gave up. */
 #define REST_BYTES 32768
 
+/*
+ * Tails may let one position in so many pass, and at most so many on credit;
+ * when there are more, they stay away for some text, twice as long each time.
+ */
+#define TAILS_BYTES_PER_END 16
+#define TAILS_REST_BYTES 32768
+#define TAILS_DOUBLINGS 5
+
 /* Where patterns may end, from right to left but within a chunk. */
 typedef struct batch
 {
@@ -34,21 +43,6 @@ typedef struct batch
 	size_t		low;			/* gathering may stop when next is not above */
 	size_t		ends[BATCH + ACDAT_PROBE_CHUNK * ACDAT_FILTER_MAX_STRIDE];
 } batch;
-
-/* The number of the lowest bit that is set; there must be one. */
-static inline unsigned
-lowest_bit(uint64_t mask)
-{
-#if defined(__GNUC__)
-	return (unsigned) __builtin_ctzll(mask);
-#else
-	unsigned	bit = 0;
-
-	for (; (mask & 1) == 0; mask >>= 1)
-		bit++;
-	return bit;
-#endif
-}
 
 /* No pattern ends before the length of the shortest. */
 static inline uint64_t
@@ -67,7 +61,7 @@ add_ascending(batch *b, size_t base, uint64_t mask)
 	size_t		count = b->count;
 
 	for (; mask != 0; mask &= mask - 1)
-		b->ends[count++] = base + lowest_bit(mask);
+		b->ends[count++] = base + acdat_lowest_bit(mask);
 	b->count = count;
 }
 
@@ -103,7 +97,7 @@ add_strided(batch *b, size_t pos, size_t stride, uint64_t mask, size_t len)
 
 	for (; mask != 0; mask &= mask - 1)
 	{
-		size_t		first = pos - lowest_bit(mask) * stride;
+		size_t		first = pos - acdat_lowest_bit(mask) * stride;
 		size_t		end = first + stride - 1 < len ? first + stride - 1 : len;
 
 		for (; end >= first; end--)
@@ -145,12 +139,89 @@ gather_strided(const acdat_scan *scan, const unsigned char *text, size_t len,
 	} while (b->next > b->low && b->count < BATCH);
 }
 
+/* What tails let pass, as far as the filter does not rule it out. */
+static inline void
+add_passed(const acdat_scan *scan, const unsigned char *text, size_t base,
+		   uint64_t mask, batch *b)
+{
+	bool		full = scan->m.header->filter_kind == ACDAT_FILTER_FULL;
+	size_t		count = b->count;
+
+	for (; mask != 0; mask &= mask - 1)
+	{
+		size_t		end = base + acdat_lowest_bit(mask);
+
+		b->ends[count++] = end;
+		if (scan->filter == NULL || end < 8)
+			continue;
+		if ((full ? acdat_probe_maybe(&scan->probe, ACDAT_FILTER_FULL, acdat_load8(text + end - 8)) :
+			 acdat_probe_maybe(&scan->probe, ACDAT_FILTER_SPLIT, acdat_load8(text + end - 8))) == 0)
+			count--;
+	}
+	b->count = count;
+}
+
+static inline int64_t
+count_bits(uint64_t mask)
+{
+	int64_t		count = 0;
+
+	for (; mask != 0; mask &= mask - 1)
+		count++;
+	return count;
+}
+
+/*
+ * Account for bytes read and positions let pass; false if there are too many.
+ */
+static bool
+tails_pay(acdat_scan *scan, size_t bytes, uint64_t mask)
+{
+	scan->tails_credit += (int64_t) (bytes / TAILS_BYTES_PER_END);
+	if (scan->tails_credit > TAILS_CREDIT)
+	{
+		scan->tails_credit = TAILS_CREDIT;
+		scan->tails_failures = 0;
+	}
+	scan->tails_credit -= count_bits(mask);
+	if (scan->tails_credit >= 0)
+		return true;
+	scan->tails_credit = TAILS_CREDIT / 2;
+	scan->tails_rest = (size_t) TAILS_REST_BYTES << scan->tails_failures;
+	if (scan->tails_failures < TAILS_DOUBLINGS)
+		scan->tails_failures++;
+	return false;
+}
+
+static void
+gather_by_tails(acdat_scan *scan, const unsigned char *text, size_t len,
+				batch *b)
+{
+	uint64_t	mask;
+	size_t		before;
+
+	do
+	{
+		size_t		base = (b->next - 1) / ACDAT_TAILS_CHUNK * ACDAT_TAILS_CHUNK;
+
+		before = b->next;
+		mask = scan->tails_scan(scan->tails, scan->tail_bytes, text, len,
+								&base, b->low);
+		mask = without_front(scan, base, mask);
+		add_passed(scan, text, base, mask, b);
+		b->next = base;
+	} while (tails_pay(scan, before - b->next, mask) &&
+			 b->next > b->low && b->count < BATCH);
+}
+
 /* Gather positions from below b->next down. */
 static inline void
-gather(const acdat_scan *scan, const unsigned char *text, size_t len, batch *b)
+gather(acdat_scan *scan, const unsigned char *text, size_t len, batch *b)
 {
 	b->count = 0;
-	if (len < 8)
+	if (scan->tails != NULL && scan->tails_rest == 0)
+		gather_by_tails(scan, text, len, b);
+	else if (len < 8)
 		gather_tiny(scan, text, len, b);
 	else if (scan->filter_stride > 1)
 		gather_strided(scan, text, len, b);
@@ -165,6 +236,13 @@ gather(const acdat_scan *scan, const unsigned char *text, size_t len, batch *b)
 			b->next = base;
 		} while (b->next > b->low && b->count < BATCH);
 	}
+}
+
+/* Is it the automaton's turn? */
+static inline bool
+says_too_little(const acdat_scan *scan, int64_t steps)
+{
+	return steps < 0 || (scan->filter == NULL && scan->tails_rest > 0);
 }
 
 /* Does a pattern end at text[end]?  *steps is lowered by what it took. */
@@ -221,7 +299,7 @@ acdat_scan_filter_contains(acdat_scan *scan, const unsigned char *text,
 		if (b.count > 0 && walk_batch(scan, text, &b, &steps))
 			return true;
 		steps += (int64_t) ((before - b.next) / BYTES_PER_STEP);
-		if (steps < 0)
+		if (says_too_little(scan, steps))
 		{
 			scan->filter_rest = REST_BYTES;
 			break;
@@ -300,8 +378,8 @@ acdat_scan_filter_window(acdat_scan *scan, size_t starts)
 		gather(scan, scan->window, ahead, &b);
 		for (i = 0; i < b.count && steps >= 0; i++)
 			walk_all(scan, b.ends[i], starts, &steps);
-	} while (b.next > 0 && steps >= 0);
-	if (steps >= 0)
+	} while (b.next > 0 && !says_too_little(scan, steps));
+	if (!says_too_little(scan, steps))
 		return true;
 	scan->top = 0;
 	scan->filter_rest = REST_BYTES;

@@ -34,21 +34,26 @@ typedef struct shape
 	uint32_t	most;
 	uint32_t	few;			/* every so-manieth has two symbols; 0 = none */
 	bool		han;			/* three-byte characters instead of letters */
+	bool		foreign;		/* most of the text is in no pattern */
 } shape;
 
 static const shape shapes[] = {
-	{"stride", {.encoding = ACDAT_ENCODING_BYTES}, 60, 14, 16, 0, false},
-	{"short grams", {.encoding = ACDAT_ENCODING_BYTES}, 100, 4, 9, 0, false},
-	{"long grams", {.encoding = ACDAT_ENCODING_BYTES}, 3000, 6, 12, 0, false},
-	{"split", {.encoding = ACDAT_ENCODING_BYTES}, 400, 6, 12, 40, false},
+	{"stride", {.encoding = ACDAT_ENCODING_BYTES}, 60, 14, 16, 0, false, false},
+	{"short grams", {.encoding = ACDAT_ENCODING_BYTES}, 100, 4, 9, 0, false, false},
+	{"long grams", {.encoding = ACDAT_ENCODING_BYTES}, 3000, 6, 12, 0, false, false},
+	{"split", {.encoding = ACDAT_ENCODING_BYTES}, 400, 6, 12, 40, false, false},
 	{"ASCII case", {.encoding = ACDAT_ENCODING_UTF8,
-	.case_insensitive = ACDAT_CASE_ASCII}, 200, 6, 12, 0, false},
+	.case_insensitive = ACDAT_CASE_ASCII}, 200, 6, 12, 0, false, false},
 	{"words", {.encoding = ACDAT_ENCODING_UTF8,
-	.boundary = ACDAT_BOUNDARY_WORD}, 200, 6, 12, 0, false},
-	{"characters", {.encoding = ACDAT_ENCODING_UTF8}, 300, 2, 5, 0, true},
+	.boundary = ACDAT_BOUNDARY_WORD}, 200, 6, 12, 0, false, false},
+	{"characters", {.encoding = ACDAT_ENCODING_UTF8}, 300, 2, 5, 0, true, false},
 	{"folded", {.encoding = ACDAT_ENCODING_UTF8,
 		.case_insensitive = ACDAT_CASE_UNICODE, .ignore = "*",
-	.ignore_len = 1}, 200, 5, 9, 0, false},
+	.ignore_len = 1}, 200, 5, 9, 0, false, false},
+	{"tails", {.encoding = ACDAT_ENCODING_BYTES}, 300, 6, 12, 0, false, true},
+	{"tails of short patterns", {.encoding = ACDAT_ENCODING_BYTES}, 100, 2, 9, 0, false, true},
+	{"tails in ASCII case", {.encoding = ACDAT_ENCODING_UTF8,
+	.case_insensitive = ACDAT_CASE_ASCII}, 200, 5, 9, 0, false, true},
 };
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
@@ -127,7 +132,8 @@ make_line(const shape *s, const acdat_pattern *patterns, char *line,
 		if (below(sparseness) != 0 || p->len <= skip ||
 			n + p->len + 8 > room)
 		{
-			n += add_symbol(s, below(26), line + n);
+			n += add_symbol(s, s->foreign && below(30) != 0 ? 18 + below(8) :
+							below(26), line + n);
 			continue;
 		}
 		if (below(2) == 0)

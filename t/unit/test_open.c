@@ -424,7 +424,7 @@ lies_are_told_apart(void **state)
 	EXPECT(&engine, h->class_offset += 4, "section outside the image");
 	EXPECT(&engine, h->flags |= ACDAT_IMAGE_FOLDS,
 		   "ignored characters are wrong");
-	EXPECT(&engine, h->reserved = 1, "options are not valid");
+	EXPECT(&engine, h->tail_bytes = h->min_len + 1, "options are not valid");
 	EXPECT(&engine, h->ends_vary = 8, "options are not valid");
 	EXPECT(&engine, h->ends_vary = ACDAT_TEXT_DROPPED,
 		   "section outside the image");

@@ -1,5 +1,5 @@
 /*
- * Kernels of the filter: each answers like the definition, for every length
+ * Kernels of the filter and of tails: each answers like the definition, for every length
  * of text, every alignment, and without reading a byte outside, which the
  * sanitized build proves.
  */
@@ -145,6 +145,74 @@ check_strided(const acdat_probe_kernel *kernel, const unsigned char *text,
 	}
 }
 
+static void
+random_tails(acdat_tail *tails)
+{
+	unsigned	full = (unsigned) (random64() % 3);
+	size_t		k;
+	size_t		i;
+
+	for (k = 0; k < ACDAT_TAILS_MAX_BYTES; k++)
+		for (i = 0; i < 16; i++)
+		{
+			uint64_t	bits = random64();
+
+			bits = full == 0 ? bits : full == 1 ? bits & bits >> 8 & bits >> 16 :
+				bits | bits >> 8;
+			tails[k].low[i] = (unsigned char) bits;
+			tails[k].high[i] = (unsigned char) (bits >> 32 | bits >> 40);
+		}
+}
+
+/* Is a position that has count bytes before it admitted? */
+static bool
+tails_admit(const acdat_tail *tails, unsigned count,
+			const unsigned char *text, size_t pos)
+{
+	unsigned	buckets = 0xff;
+	unsigned	k;
+
+	for (k = 0; k < count; k++)
+	{
+		unsigned	byte = text[pos - 1 - k];
+
+		buckets &= tails[k].low[byte % 16] & tails[k].high[byte / 16];
+	}
+	return buckets != 0;
+}
+
+/* All the way down the text, with stops at the first chunk with a bit. */
+static void
+check_tails(const acdat_probe_kernel *kernel, const unsigned char *text,
+			size_t len)
+{
+	acdat_tail	tails[ACDAT_TAILS_MAX_BYTES];
+	unsigned	count = (unsigned) (random64() % ACDAT_TAILS_MAX_BYTES) + 1;
+	size_t		low = random64() % (len + 1);
+	size_t		pos = len + 1;
+
+	random_tails(tails);
+	do
+	{
+		size_t		base = (pos - 1) / ACDAT_TAILS_CHUNK * ACDAT_TAILS_CHUNK;
+		uint64_t	got = kernel->tails(tails, count, text, len, &base, low);
+
+		assert_true(base % ACDAT_TAILS_CHUNK == 0 && base < pos);
+		assert_true(got != 0 || base <= low);
+		while (pos > base)
+		{
+			bool		bit;
+
+			if (--pos < count)
+				continue;
+			bit = pos < base + ACDAT_TAILS_CHUNK && (got >> (pos - base) & 1) != 0;
+			if (bit != tails_admit(tails, count, text, pos))
+				fail_msg("%s: tails of %u bytes, position %u of %u",
+						 kernel->name, count, (unsigned) pos, (unsigned) len);
+		}
+	} while (pos > low && pos > 0);
+}
+
 /* Every length, at an alignment that goes through all of 0 .. 63. */
 static void
 kernels_agree(void **state)
@@ -159,7 +227,7 @@ kernels_agree(void **state)
 		size_t		align;
 
 		print_message("# %s\n", kernel->name);
-		for (len = 8; len <= MAX_LEN; len++)
+		for (len = 1; len <= MAX_LEN; len++)
 		{
 			for (align = 0; align < 64; align++)
 			{
@@ -169,9 +237,13 @@ kernels_agree(void **state)
 
 				assert_non_null(room);
 				random_text(text, len);
-				check_chunks(kernel, ACDAT_FILTER_FULL, text, len);
-				check_chunks(kernel, ACDAT_FILTER_SPLIT, text, len);
-				check_strided(kernel, text, len);
+				if (len >= 8)
+				{
+					check_chunks(kernel, ACDAT_FILTER_FULL, text, len);
+					check_chunks(kernel, ACDAT_FILTER_SPLIT, text, len);
+					check_strided(kernel, text, len);
+				}
+				check_tails(kernel, text, len);
 				free(room);
 			}
 		}
