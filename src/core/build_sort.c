@@ -9,7 +9,9 @@
  * run is split by the highest bit in which the next words differ (radix
  * exchange, Hildebrandt and Isbitz, JACM 6(2), 1959).  So no pattern takes
  * part in more splits than it has bits, whatever the patterns, and a split
- * looks at records in a row, not at strings.
+ * looks at records in a row, not at strings.  While nothing else waits, a long
+ * run is split by many bits at once, in place (American flag sort, McIlroy,
+ * Bostic and McIlroy, Computing Systems 6(1), 1993).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,11 +22,17 @@
 /* Shorter runs are sorted by insertion. */
 #define SHORT_RUN 16
 
+/* Runs from this length on are split by so many bits at once. */
+#define LONG_RUN 4096
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
 /*
  * The smaller half of a run is done first, so halves that wait at least
- * double from the top of the stack down; short runs wait in addition.
+ * double from the top of the stack down; short runs wait in addition, and the
+ * parts of a long one below all others.
  */
-#define STACK_SIZE (32 + SHORT_RUN)
+#define STACK_SIZE (32 + SHORT_RUN + DIGITS)
 
 /* Bytes of a string in one word; the low byte of the word is the mark. */
 #define WORD_BYTES 7
@@ -185,6 +193,65 @@ sort_short(sorter *s, const sort_run *run)
 	}
 }
 
+/* The digit whose highest bit is this one is reached by a shift. */
+static unsigned
+shift_of(uint64_t bit)
+{
+	unsigned	shift = 0;
+
+	while (bit >> shift >> DIGIT_BITS != 0)
+		shift++;
+	return shift;
+}
+
+static inline uint32_t
+digit(const sort_record *record, unsigned shift)
+{
+	return (uint32_t) (record->word >> shift) & (DIGITS - 1);
+}
+
+/*
+ * Split a run by a digit: each record is swapped to the front of what is not
+ * settled of its part, until the one in hand is at home.
+ */
+static void
+split_by_digit(sorter *s, const sort_run *run, unsigned shift)
+{
+	sort_record *r = s->records;
+	uint32_t	next[DIGITS] = {0};
+	uint32_t	end[DIGITS];
+	uint32_t	at = run->low;
+	uint32_t	i;
+
+	for (i = run->low; i < run->high; i++)
+		next[digit(&r[i], shift)]++;
+	for (i = 0; i < DIGITS; i++)
+	{
+		at += next[i];
+		end[i] = at;
+		next[i] = at - next[i];
+	}
+	for (i = 0; i < DIGITS; i++)
+	{
+		while (next[i] < end[i])
+		{
+			sort_record record = r[next[i]];
+			uint32_t	home;
+
+			while ((home = digit(&record, shift)) != i)
+			{
+				sort_record displaced = r[next[home]];
+
+				r[next[home]++] = record;
+				record = displaced;
+			}
+			r[next[i]++] = record;
+		}
+	}
+	for (i = DIGITS; i > 0; i--)
+		push_run(s, i > 1 ? end[i - 2] : run->low, end[i - 1], run);
+}
+
 /*
  * Split a run by the highest bit that differs, in place.  Bits that all records
  * share cost nothing.
@@ -212,6 +279,11 @@ split_run(sorter *s, const sort_run *run)
 	}
 	while (((all ^ any) & bit) == 0)
 		bit >>= 1;
+	if (s->top == 0 && high - low >= LONG_RUN)
+	{
+		split_by_digit(s, run, shift_of(bit));
+		return;
+	}
 	for (;;)
 	{
 		sort_record saved;

@@ -8,7 +8,9 @@
  * failure link will be followed.  A wide window is therefore read in several
  * lanes at once, each a piece of the window with a look-ahead of its own,
  * and a step of a lane has no branch but for output: it either reads a byte
- * or follows a link.  The processor overlaps the waits of the lanes.
+ * or follows a link.  The processor overlaps the waits of the lanes.  From a
+ * byte in no pattern all links lead to the root; steps that go there at once
+ * take longer, and are taken where the window has more than a few such bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,16 +25,24 @@
 #define LANE_MIN 32
 #define LANE_FACTOR 2
 
-/* Bytes looked at to see whether the automaton is at rest anyhow. */
+/* Bytes looked at to see how many of a window are in no pattern. */
 #define SAMPLES 32
+
+/* From so many on they are worth a look at every byte ... */
+#define SOME_FOREIGN (SAMPLES / 16)
+
+/* ... and with so many the automaton is at rest. */
+#define MOSTLY_FOREIGN (SAMPLES - SAMPLES / 8)
 
 /* Keep the compiler from turning a mask back into a branch. */
 #if defined(__GNUC__)
 #define OPAQUE(x) __asm__("" : "+r" (x))
 #define UNLIKELY(x) __builtin_expect((x), 0)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #else
 #define OPAQUE(x) ((void) 0)
 #define UNLIKELY(x) (x)
+#define ALWAYS_INLINE inline
 #endif
 
 typedef struct lane
@@ -43,18 +53,23 @@ typedef struct lane
 	scan_start *top;			/* starts found, the leftmost on top */
 } lane;
 
-/* One step of the automaton: read a byte or follow a link. */
-static inline void
+/*
+ * One step of the automaton: read a byte or follow a link.  With some_foreign
+ * a byte in no pattern leads to the root in one step.
+ */
+static ALWAYS_INLINE void
 step_lane(lane *l, const acdat_state *states, const uint16_t *classes,
-		  const unsigned char *window)
+		  const unsigned char *window, bool some_foreign)
 {
 	const acdat_state *state = &states[l->state];
 	uint32_t	label = classes[l->pos[-1]];
-	uint32_t	child = state->base ^ label;
+	uint32_t	foreign = some_foreign && label == 0;
+	uint32_t	child = (state->base ^ label) & (foreign - 1);
 	uint32_t	out_label = states[child].out_label;
-	uint32_t	hit = (out_label & ACDAT_LABEL_MASK) == label;
+	uint32_t	hit = foreign | ((out_label & ACDAT_LABEL_MASK) == label);
 	uint32_t	mask = 0 - hit;
 
+	/* the root's label is not a byte's, and it has no output */
 	OPAQUE(mask);
 	l->pos -= hit | (l->state == 0);
 	l->state = state->fail ^ ((child ^ state->fail) & mask);
@@ -159,8 +174,8 @@ steps_left(const lane *lanes)
 }
 
 /* Step all lanes until one is at its end. */
-static void
-step_lanes(lane *lanes, const acdat_scan *scan)
+static ALWAYS_INLINE void
+step_lanes(lane *lanes, const acdat_scan *scan, bool some_foreign)
 {
 	const acdat_state *states = scan->states;
 	const uint16_t *classes = scan->classes;
@@ -179,14 +194,14 @@ step_lanes(lane *lanes, const acdat_scan *scan)
 #pragma GCC unroll 8
 #endif
 			for (k = 0; k < LANES; k++)
-				step_lane(&own[k], states, classes, window);
+				step_lane(&own[k], states, classes, window, some_foreign);
 		}
 	}
 	memcpy(lanes, own, sizeof(own));
 }
 
 static void
-run_lanes(acdat_scan *scan, size_t starts)
+run_lanes(acdat_scan *scan, size_t starts, bool some_foreign)
 {
 	lane		lanes[LANES];
 	size_t		width = starts / LANES;
@@ -196,7 +211,10 @@ run_lanes(acdat_scan *scan, size_t starts)
 	for (k = 0; k < LANES; k++)
 		begin_lane(&lanes[k], scan, k == 0 ? 0 : (size_t) k * width + rest,
 				   (size_t) (k + 1) * width + rest, starts);
-	step_lanes(lanes, scan);
+	if (some_foreign)
+		step_lanes(lanes, scan, true);
+	else
+		step_lanes(lanes, scan, false);
 	for (k = LANES - 1; k >= 0; k--)
 	{
 		finish_lane(&lanes[k], scan);
@@ -204,9 +222,9 @@ run_lanes(acdat_scan *scan, size_t starts)
 	}
 }
 
-/* Are nearly all bytes of the window in no pattern? */
-static bool
-at_rest(const acdat_scan *scan, size_t starts)
+/* How many of the samples are in no pattern? */
+static int
+count_foreign(const acdat_scan *scan, size_t starts)
 {
 	size_t		stride = starts / SAMPLES;
 	int			foreign = 0;
@@ -214,17 +232,18 @@ at_rest(const acdat_scan *scan, size_t starts)
 
 	for (k = 0; k < SAMPLES; k++)
 		foreign += scan->classes[scan->window[(size_t) k * stride]] == 0;
-	return foreign >= SAMPLES - SAMPLES / 8;
+	return foreign;
 }
 
 void
 acdat_scan_window(acdat_scan *scan, size_t starts)
 {
 	size_t		width = starts / LANES;
+	bool		wide = width >= LANE_MIN && width / LANE_FACTOR >= scan->max_len;
+	int			foreign = wide ? count_foreign(scan, starts) : 0;
 
-	if (width >= LANE_MIN && width / LANE_FACTOR >= scan->max_len &&
-		!at_rest(scan, starts))
-		run_lanes(scan, starts);
+	if (wide && foreign < MOSTLY_FOREIGN)
+		run_lanes(scan, starts, foreign >= SOME_FOREIGN);
 	else
 	{
 		lane		l;
