@@ -123,6 +123,8 @@ edge512(const acdat_tail *tails, unsigned count, const unsigned char *text,
 	__m512i		buckets = admitted512(&tails[0], masked512(text, len, base, 1));
 	unsigned	k;
 
+	if (_mm512_test_epi8_mask(buckets, buckets) == 0)
+		return 0;
 	for (k = 1; k < count; k++)
 		buckets = _mm512_and_si512(buckets, admitted512(&tails[k], masked512(text, len, base, k + 1)));
 	return _mm512_test_epi8_mask(buckets, buckets) & bits_to(len, base);
