@@ -5,12 +5,17 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "src/core/run.h"
 #include "src/core/scan.h"
 
 #include <string.h>
 
-/* The first block is small, so that a match at the front is found early. */
+/*
+ * The first block is small, so that a match at the front is found early; the
+ * others are large enough for many lanes.
+ */
 #define FIRST_BLOCK 4096
+#define MIN_BLOCK 16384
 #define MAX_BLOCK 65536
 
 /*
@@ -38,7 +43,7 @@ max_block(const acdat_machine *m)
 
 	if (block > most)
 		block = most;
-	return block < FIRST_BLOCK ? FIRST_BLOCK : (uint32_t) block;
+	return block < MIN_BLOCK ? MIN_BLOCK : (uint32_t) block;
 }
 
 /*
@@ -99,6 +104,19 @@ acdat_scan_use_kernel(acdat_scan *scan, const acdat_probe_kernel *kernel)
 	scan->tails_scan = kernel->tails;
 }
 
+/* Vectors hold labels in bytes and places of fields in 32 bits. */
+static void
+prepare_lanes(acdat_scan *scan, const acdat_image_header *h)
+{
+	int			i;
+
+	if (h->classes > 256 || h->slots > INT32_MAX / 3 - 1)
+		return;
+	scan->run_lanes = acdat_x86_run_lanes();
+	for (i = 0; i < 256; i++)
+		scan->label_bytes[i] = (unsigned char) scan->classes[i];
+}
+
 void
 acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 				const acdat_hooks *hooks)
@@ -110,6 +128,7 @@ acdat_scan_init(acdat_scan *scan, const acdat_machine *m,
 	scan->m = *m;
 	scan->states = acdat_states(m);
 	scan->classes = acdat_classes(m);
+	prepare_lanes(scan, h);
 	scan->node_len = acdat_section(m, h->node_len);
 	scan->node_link = acdat_section(m, h->node_link);
 	scan->folds = (h->flags & ACDAT_IMAGE_FOLDS) != 0;

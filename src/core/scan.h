@@ -27,6 +27,25 @@ typedef struct scan_start
 /* Positions that tails may let pass on credit. */
 #define TAILS_CREDIT 64
 
+/* Lanes that are stepped in vectors, where the processor can; see run.h. */
+#define SCAN_VECTOR_LANES 32
+
+/*
+ * A piece of the window, read from pos down to from; starts below end are
+ * noted, upwards from top.
+ */
+typedef struct scan_lane
+{
+	uint32_t	state;
+	uint32_t	pos;
+	uint32_t	from;
+	uint32_t	end;
+	scan_start *top;
+} scan_lane;
+
+/* Step SCAN_VECTOR_LANES lanes until most are at their ends. */
+typedef void (*scan_run_lanes) (const acdat_scan *scan, scan_lane *lanes);
+
 /* Text around a position that tells whether it is a word boundary. */
 #define SCAN_CONTEXT 4
 
@@ -35,6 +54,8 @@ struct acdat_scan
 	acdat_machine m;
 	const acdat_state *states;
 	const uint16_t *classes;
+	scan_run_lanes run_lanes;	/* NULL: none for this machine or processor */
+	unsigned char label_bytes[256]; /* classes, for run_lanes */
 	const uint32_t *node_len;
 	const uint32_t *node_link;
 	bool		folds;
@@ -65,6 +86,7 @@ struct acdat_scan
 	size_t		tails_rest;		/* bytes to go before tails are tried */
 	unsigned	tails_failures;	/* times that they gave up, to a limit */
 	size_t		filter_rest;	/* bytes to go before the filter is tried */
+	unsigned	filter_failures;	/* times in a row that it gave up, to a limit */
 
 	/* the text */
 	acdat_policy policy;

@@ -24,8 +24,12 @@
 #define FREE_STEPS 64
 #define BYTES_PER_STEP 4
 
-/* The filter stays away for this much text after it gave up. */
+/*
+ * The filter stays away for this much text after it gave up, and twice as
+ * long each time it gives up again, up to so many times.
+ */
 #define REST_BYTES 32768
+#define REST_DOUBLINGS 5
 
 /*
  * Tails may let one position in so many pass, and at most so many on credit;
@@ -282,6 +286,15 @@ walk_batch(const acdat_scan *scan, const unsigned char *text, const batch *b,
 	return false;
 }
 
+/* The filter said maybe too often. */
+static void
+rest_filter(acdat_scan *scan)
+{
+	scan->filter_rest = (size_t) REST_BYTES << scan->filter_failures;
+	if (scan->filter_failures < REST_DOUBLINGS)
+		scan->filter_failures++;
+}
+
 bool
 acdat_scan_filter_contains(acdat_scan *scan, const unsigned char *text,
 						   size_t len, size_t *left)
@@ -301,10 +314,12 @@ acdat_scan_filter_contains(acdat_scan *scan, const unsigned char *text,
 		steps += (int64_t) ((before - b.next) / BYTES_PER_STEP);
 		if (says_too_little(scan, steps))
 		{
-			scan->filter_rest = REST_BYTES;
+			rest_filter(scan);
 			break;
 		}
 	} while (b.next > b.low);
+	if (scan->filter_rest == 0)
+		scan->filter_failures = 0;
 	*left = b.next > 0 ? b.next - 1 : 0;
 	return false;
 }
@@ -380,8 +395,11 @@ acdat_scan_filter_window(acdat_scan *scan, size_t starts)
 			walk_all(scan, b.ends[i], starts, &steps);
 	} while (b.next > 0 && !says_too_little(scan, steps));
 	if (!says_too_little(scan, steps))
+	{
+		scan->filter_failures = 0;
 		return true;
+	}
 	scan->top = 0;
-	scan->filter_rest = REST_BYTES;
+	rest_filter(scan);
 	return false;
 }

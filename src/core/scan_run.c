@@ -8,9 +8,11 @@
  * failure link will be followed.  A wide window is therefore read in several
  * lanes at once, each a piece of the window with a look-ahead of its own,
  * and a step of a lane has no branch but for output: it either reads a byte
- * or follows a link.  The processor overlaps the waits of the lanes.  From a
- * byte in no pattern all links lead to the root; steps that go there at once
- * take longer, and are taken where the window has more than a few such bytes.
+ * or follows a link.  The processor overlaps the waits of the lanes; more of
+ * them are stepped in vectors, where it has those (run.h).  From a byte in
+ * no pattern all links lead to the root; steps that go there at once take
+ * longer, and without vectors are taken only where the window has more than
+ * a few such bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -222,6 +224,45 @@ run_lanes(acdat_scan *scan, size_t starts, bool some_foreign)
 	}
 }
 
+/*
+ * The same in vectors.  What they leave of a lane is read one byte after the
+ * other; its look-ahead is read by then, for following links takes no more
+ * steps than reading bytes, and a lane has twice its length at least.
+ */
+static void
+run_vectors(acdat_scan *scan, size_t starts)
+{
+	scan_lane	lanes[SCAN_VECTOR_LANES];
+	size_t		width = starts / SCAN_VECTOR_LANES;
+	size_t		rest = starts % SCAN_VECTOR_LANES;
+	int			k;
+
+	for (k = 0; k < SCAN_VECTOR_LANES; k++)
+	{
+		size_t		end = (size_t) (k + 1) * width + rest;
+		size_t		ahead = scan->window_len - end;
+
+		if (ahead > scan->max_len)
+			ahead = scan->max_len;
+		lanes[k].pos = (uint32_t) (end + ahead);
+		lanes[k].end = (uint32_t) end;
+		lanes[k].from = k == 0 ? 0 : (uint32_t) (end - width);
+		lanes[k].top = scan->stack + (starts - end);
+	}
+	scan->run_lanes(scan, lanes);
+	for (k = SCAN_VECTOR_LANES - 1; k >= 0; k--)
+	{
+		lane		l;
+
+		l.state = lanes[k].state;
+		l.pos = scan->window + lanes[k].pos;
+		l.from = scan->window + lanes[k].from;
+		l.top = lanes[k].top;
+		finish_lane(&l, scan);
+		push_lane(scan, &l, lanes[k].end, starts);
+	}
+}
+
 /* How many of the samples are in no pattern? */
 static int
 count_foreign(const acdat_scan *scan, size_t starts)
@@ -242,7 +283,11 @@ acdat_scan_window(acdat_scan *scan, size_t starts)
 	bool		wide = width >= LANE_MIN && width / LANE_FACTOR >= scan->max_len;
 	int			foreign = wide ? count_foreign(scan, starts) : 0;
 
-	if (wide && foreign < MOSTLY_FOREIGN)
+	if (wide && foreign < MOSTLY_FOREIGN && scan->run_lanes != NULL &&
+		starts / SCAN_VECTOR_LANES >= LANE_MIN &&
+		starts / SCAN_VECTOR_LANES / LANE_FACTOR >= scan->max_len)
+		run_vectors(scan, starts);
+	else if (wide && foreign < MOSTLY_FOREIGN)
 		run_lanes(scan, starts, foreign >= SOME_FOREIGN);
 	else
 	{
