@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "src/core/scan.h"
 #include "t/unit/oracle.h"
 
 #define HAN "\xE4\xB8\xAD"
@@ -211,6 +212,51 @@ streams_let_go(void **state)
 	acdat_engine_free(&engine);
 }
 
+/*
+ * Without options that change the text the automaton reads the caller's bytes:
+ * no copy, no room for one, no positions to translate, nothing to look up at
+ * the ends of matches.
+ */
+static void
+options_off_cost_nothing(void **state)
+{
+	static const struct
+	{
+		acdat_options options;
+		bool		in_place;
+	}			cases[] = {
+		{{.encoding = ACDAT_ENCODING_UTF8}, true},
+		{{.encoding = ACDAT_ENCODING_UTF8, .case_insensitive = ACDAT_CASE_ASCII}, true},
+		{{.encoding = ACDAT_ENCODING_UTF8, .case_insensitive = ACDAT_CASE_UNICODE}, false},
+		{{.encoding = ACDAT_ENCODING_UTF8, .normalize = ACDAT_NORMALIZE_WIDTH}, false},
+		{{.encoding = ACDAT_ENCODING_UTF8, .ignore = "-", .ignore_len = 1}, false},
+	};
+	acdat_pattern p = acdat_simple_pattern("b", 1);
+	char		text[1000];
+	size_t		i;
+
+	(void) state;
+	memset(text, 'a', sizeof(text));
+	text[999] = 'b';
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		acdat_engine engine;
+		acdat_scan *scan;
+		acdat_match m;
+
+		build(&engine, &cases[i].options, &p, 1);
+		scan = engine.scan;
+		acdat_scan_start(scan, ACDAT_ALL_OVERLAPPING, text, sizeof(text), true);
+		assert_int_equal(acdat_scan_next(scan, &m), ACDAT_OK);
+		assert_int_equal(m.start, 999);
+		assert_int_equal((const char *) scan->window == text, cases[i].in_place);
+		assert_int_equal(scan->origin == NULL, cases[i].in_place);
+		assert_int_equal(scan->folded_capacity == 0, cases[i].in_place);
+		assert_false(scan->boundary);
+		acdat_engine_free(&engine);
+	}
+}
+
 static void
 nothing_in_nothing(void **state)
 {
@@ -246,6 +292,7 @@ main(void)
 		cmocka_unit_test(allow_before_policy),
 		cmocka_unit_test(scans_are_independent),
 		cmocka_unit_test(streams_let_go),
+		cmocka_unit_test(options_off_cost_nothing),
 		cmocka_unit_test(nothing_in_nothing),
 	};
 
