@@ -27,6 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "shmem/jobs.h"
+#include "shmem/requests.h"
 #include "shmem/settings.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/sweep.h"
@@ -42,7 +43,8 @@
 typedef struct Child
 {
 	BackgroundWorkerHandle *handle; /* NULL = free slot */
-	Oid			database;		/* loader */
+	Oid			database;		/* loader, publisher */
+	bool		publisher;
 	int			job;			/* compiler: index of the job, else -1 */
 	uint64		job_serial;
 } Child;
@@ -99,6 +101,7 @@ start_child(const char *kind, const char *function, Datum argument)
 		if (acdat_start_worker(kind, function, argument, &child->handle))
 		{
 			child->database = InvalidOid;
+			child->publisher = false;
 			child->job = -1;
 			no_slot_reported = false;
 			return child;
@@ -133,6 +136,25 @@ child_loader_ended(Oid database)
 	ConditionVariableBroadcast(&acdat_registry->changed);
 }
 
+/* The end of a child; its slot is free again. */
+static void
+child_ended(const Child *child)
+{
+	if (child->publisher)
+		acdat_requests_abandoned(child->database);
+	else if (OidIsValid(child->database))
+		child_loader_ended(child->database);
+	else
+	{
+		AcdatJob   *job = &acdat_registry->jobs[child->job];
+
+		/* It may have died before it took the job: do it here. */
+		if (job->serial == child->job_serial &&
+			job->state == ACDAT_JOB_SUBMITTED)
+			acdat_job_execute(job);
+	}
+}
+
 /* Notice children that ended; returns how many loaders still run. */
 static int
 reap_children(int *compilers)
@@ -152,23 +174,13 @@ reap_children(int *compilers)
 		{
 			if (child->job >= 0)
 				(*compilers)++;
-			else
+			else if (!child->publisher)
 				loaders++;
 			continue;
 		}
 		pfree(child->handle);
 		child->handle = NULL;
-		if (OidIsValid(child->database))
-			child_loader_ended(child->database);
-		else
-		{
-			AcdatJob   *job = &acdat_registry->jobs[child->job];
-
-			/* It may have died before it took the job: do it here. */
-			if (job->serial == child->job_serial &&
-				job->state == ACDAT_JOB_SUBMITTED)
-				acdat_job_execute(job);
-		}
+		child_ended(child);
 	}
 	return loaders;
 }
@@ -256,6 +268,46 @@ start_loaders(int running)
 	return waiting;
 }
 
+static bool
+publisher_runs(Oid database)
+{
+	int			i;
+
+	for (i = 0; i < MAX_CHILDREN; i++)
+	{
+		if (children[i].handle != NULL && children[i].publisher &&
+			children[i].database == database)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Start publishers for databases that have a request which is due; true if
+ * one could not be started.  *next is lowered to when the next one is due.
+ */
+static bool
+start_publishers(TimestampTz *next)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	Oid			database = InvalidOid;
+
+	while ((database = acdat_database_with_due_request(database, now, next)) != InvalidOid)
+	{
+		Child	   *child;
+
+		if (publisher_runs(database))
+			continue;
+		child = start_child("publisher", "acdat_publisher_main",
+							ObjectIdGetDatum(database));
+		if (child == NULL)
+			return true;
+		child->database = database;
+		child->publisher = true;
+	}
+	return false;
+}
+
 /* Oids of the databases the registry knows. */
 static List *
 known_databases(void)
@@ -340,6 +392,7 @@ static long
 launcher_round(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz next;
 	bool		busy;
 	int			loaders;
 	int			compilers;
@@ -362,12 +415,13 @@ launcher_round(void)
 	CommitTransactionCommand();
 
 	busy |= start_loaders(loaders);
+	next = TimestampTzPlusMilliseconds(last_round, acdat_guc_naptime * 1000L);
+	if (!RecoveryInProgress())
+		busy |= start_publishers(&next);
+	now = GetCurrentTimestamp();
 	if (busy)
-		return ACDAT_BUSY_MS;
-	return Max(TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
-											   TimestampTzPlusMilliseconds(last_round,
-																		   acdat_guc_naptime * 1000L)),
-			   0) + 1;
+		next = Min(next, TimestampTzPlusMilliseconds(now, ACDAT_BUSY_MS));
+	return Max(TimestampDifferenceMilliseconds(now, next), 0) + 1;
 }
 
 /* A round that keeps the launcher alive over errors. */

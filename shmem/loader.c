@@ -16,6 +16,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -24,7 +25,9 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/attachments.h"
 #include "shmem/jobs.h"
+#include "shmem/requests.h"
 #include "shmem/rows.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/sweep.h"
@@ -459,6 +462,34 @@ load_wanted(Snapshot snapshot)
 	}
 }
 
+/*
+ * Changes of attached tables whose requests were lost with shared memory, or
+ * that a primary which is no more did not come to, are made up for once.
+ */
+static void
+request_attached(void)
+{
+	AcdatDatabase *slot;
+	bool		due = false;
+	ListCell   *cell;
+
+	if (RecoveryInProgress())
+		return;
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	slot = acdat_database_slot(MyDatabaseId, false);
+	if (slot != NULL && !slot->attached_requested)
+		slot->attached_requested = due = true;
+	LWLockRelease(acdat_registry->lock);
+	if (!due)
+		return;
+	foreach(cell, acdat_read_attachments())
+	{
+		const AcdatAttachment *attachment = lfirst(cell);
+
+		acdat_request_republish(MyDatabaseId, &attachment->dictionary, 0);
+	}
+}
+
 /* The work of one load, in one read-only transaction. */
 static bool
 load_database(void)
@@ -482,7 +513,10 @@ load_database(void)
 		}
 		end_missing(rows, snapshot);
 		if (installed)
+		{
 			load_wanted(snapshot);
+			request_attached();
+		}
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();

@@ -18,6 +18,7 @@
 
 #include "shmem/jobs.h"
 #include "shmem/registry.h"
+#include "shmem/requests.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/settings.h"
 
@@ -54,6 +55,8 @@ registry_size(void)
 	size = add_size(size, MAXALIGN(mul_size(AcdatBackendSlots(),
 											sizeof(AcdatBackendSlot))));
 	size = add_size(size, MAXALIGN(mul_size(ACDAT_MAX_JOBS, sizeof(AcdatJob))));
+	size = add_size(size, MAXALIGN(mul_size(acdat_max_requests(),
+											sizeof(AcdatRequest))));
 	return size;
 }
 
@@ -87,6 +90,8 @@ registry_initialize(AcdatRegistry *registry)
 	registry->backends = (AcdatBackendSlot *) next;
 	next += MAXALIGN(registry->max_backends * sizeof(AcdatBackendSlot));
 	registry->jobs = (AcdatJob *) next;
+	next += MAXALIGN(ACDAT_MAX_JOBS * sizeof(AcdatJob));
+	registry->requests = (AcdatRequest *) next;
 
 	registry->lock = &(GetNamedLWLockTranche(ACDAT_TRANCHE))->lock;
 	registry->next_serial = 1;

@@ -142,6 +142,7 @@ typedef struct AcdatDatabase
 	uint64		finished;		/* number of the newest load done */
 	int			loader_pid;		/* 0 = none; set by the loader itself */
 	bool		has_extension;	/* as the last load found it */
+	bool		attached_requested;	/* see requests.h */
 	TimestampTz last_load;
 	char		error[ACDAT_ERROR_BYTES];	/* of the last load, or empty */
 } AcdatDatabase;
@@ -154,6 +155,7 @@ typedef struct AcdatBackendSlot
 } AcdatBackendSlot;
 
 struct AcdatJob;
+struct AcdatRequest;
 
 typedef struct AcdatRegistry
 {
@@ -195,6 +197,7 @@ typedef struct AcdatRegistry
 	AcdatDatabase *databases;
 	AcdatBackendSlot *backends;
 	struct AcdatJob *jobs;
+	struct AcdatRequest *requests;	/* see requests.h */
 } AcdatRegistry;
 
 /* NULL when the library was not preloaded. */

@@ -22,6 +22,7 @@
 #include "storage/procarray.h"
 
 #include "shmem/registry.h"
+#include "shmem/requests.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/sweep.h"
 
@@ -353,4 +354,5 @@ acdat_purge_database(Oid database)
 	if (slot != NULL)
 		slot->database = InvalidOid;
 	LWLockRelease(acdat_registry->lock);
+	acdat_requests_purge(database);
 }

@@ -9,9 +9,12 @@
  *	loader		one per database that has something to load, short-lived:
  *				reads the tables and queues compile jobs
  *	compiler	one per large compile job, short-lived
+ *	publisher	one per database with a dictionary whose attached table has
+ *				changed, short-lived: publishes it again (src/publisher.c)
  *
- * None of them runs SQL of users.  Loaders read the extension's own tables
- * by direct scans.
+ * Publishers run the query of a dictionary, as its owner and restricted as
+ * maintenance commands are.  No other of them runs SQL of users: loaders read
+ * the extension's own tables by direct scans.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,5 +47,6 @@ extern void acdat_worker_initialize(Oid database);
 extern PGDLLEXPORT void acdat_launcher_main(Datum main_arg);
 extern PGDLLEXPORT void acdat_loader_main(Datum main_arg);
 extern PGDLLEXPORT void acdat_compiler_main(Datum main_arg);
+extern PGDLLEXPORT void acdat_publisher_main(Datum main_arg);
 
 #endif							/* ACDAT_WORKER_H */

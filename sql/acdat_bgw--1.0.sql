@@ -469,6 +469,25 @@ CREATE FUNCTION acdat.republish(name text)
 COMMENT ON FUNCTION acdat.republish(text) IS
 	'run the stored query of a dictionary again, as its owner, and publish the result; returns the version';
 
+CREATE FUNCTION acdat.attach(name text, source regclass,
+	debounce interval DEFAULT '1 second')
+	RETURNS void VOLATILE STRICT PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_attach';
+COMMENT ON FUNCTION acdat.attach(text, regclass, interval) IS
+	'have a dictionary republished, by a background worker as its owner, when a table has changed: so long after the last commit, and at most ten times as long after the first';
+
+CREATE FUNCTION acdat.detach(name text, source regclass)
+	RETURNS void VOLATILE STRICT PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_detach';
+COMMENT ON FUNCTION acdat.detach(text, regclass) IS
+	'have changes of a table no longer republish a dictionary';
+
+CREATE FUNCTION acdat.attached_change() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_attached_change';
+COMMENT ON FUNCTION acdat.attached_change() IS
+	'trigger made by acdat.attach(): has the dictionary republished after the commit';
+REVOKE ALL ON FUNCTION acdat.attached_change() FROM PUBLIC;
+
 CREATE FUNCTION acdat.rollback(name text, version bigint)
 	RETURNS bigint VOLATILE STRICT PARALLEL UNSAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_rollback';
@@ -576,5 +595,34 @@ CREATE VIEW acdat.versions AS
 COMMENT ON VIEW acdat.versions IS
 	'kept versions of the dictionaries of this database; the query is shown to the owner only';
 
+CREATE FUNCTION acdat.republish_requests(
+	OUT dictionary_id uuid, OUT state text, OUT changed_at timestamptz,
+	OUT due_at timestamptz, OUT ended_at timestamptz, OUT version bigint,
+	OUT error text)
+	RETURNS SETOF record VOLATILE PARALLEL RESTRICTED
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_republish_requests';
+COMMENT ON FUNCTION acdat.republish_requests() IS
+	'dictionaries of this database that changes of tables have republished since the server started; see the view acdat.attachments';
+
+CREATE VIEW acdat.attachments AS
+	SELECT d.name, d.id AS dictionary_id, t.tgrelid::pg_catalog.regclass AS source,
+		a.delay AS debounce,
+		CASE WHEN t.tgenabled OPERATOR(pg_catalog.=) 'D' THEN 'disabled'
+			ELSE coalesce(r.state, 'current') END AS state,
+		r.changed_at, r.due_at, r.ended_at, r.version, r.error
+	FROM pg_catalog.pg_trigger t
+	CROSS JOIN LATERAL (SELECT
+		pg_catalog.string_to_array(pg_catalog.encode(t.tgargs, 'escape'), E'\\000') AS args) s
+	CROSS JOIN LATERAL (SELECT s.args[1]::pg_catalog.uuid AS id,
+		pg_catalog.make_interval(secs => s.args[2]::pg_catalog.float8
+			OPERATOR(pg_catalog./) 1000) AS delay) a
+	JOIN acdat.dictionary d ON d.id OPERATOR(pg_catalog.=) a.id
+	LEFT JOIN acdat.republish_requests() r
+		ON r.dictionary_id OPERATOR(pg_catalog.=) a.id
+	WHERE t.tgfoid OPERATOR(pg_catalog.=) 'acdat.attached_change()'::pg_catalog.regprocedure;
+COMMENT ON VIEW acdat.attachments IS
+	'tables that dictionaries are attached to, and how the republishing stands; the error is shown to the owner only';
+
 GRANT USAGE ON SCHEMA acdat TO PUBLIC;
-GRANT SELECT ON acdat.generations, acdat.worker, acdat.dictionaries, acdat.versions TO PUBLIC;
+GRANT SELECT ON acdat.generations, acdat.worker, acdat.dictionaries, acdat.versions,
+	acdat.attachments TO PUBLIC;

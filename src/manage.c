@@ -35,6 +35,7 @@ acdat_drop_dictionary(PG_FUNCTION_ARGS)
 	row = acdat_row_for_change(text_to_cstring(PG_GETARG_TEXT_PP(0)), false);
 	if (row->cluster)
 		acdat_check_cluster_right();
+	(void) acdat_drop_attachments(&row->id, InvalidOid);
 	acdat_delete_row(row);
 	row->revision++;
 	acdat_enter_state(row, true);

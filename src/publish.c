@@ -360,18 +360,25 @@ content_like(AcdatContent *content, const AcdatVersionRow *version)
 	content->source_path = version->source_path;
 }
 
-/* acdat.republish(name text) returns bigint */
-Datum
-acdat_republish(PG_FUNCTION_ARGS)
+/* Are the patterns read those of a stored version, in the same order? */
+static bool
+same_patterns(const AcdatContent *content, const AcdatVersionRow *stored)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	AcdatDictionaryRow *row;
+	return stored->content != NULL &&
+		VARSIZE(stored->content) - VARHDRSZ == (Size) content->pack.len &&
+		memcmp(VARDATA(stored->content), content->pack.data,
+			   (Size) content->pack.len) == 0;
+}
+
+/* Publish what the stored query gives; returns the version. */
+static int64
+republish(AcdatDictionaryRow *row, bool only_if_changed)
+{
+	const char *name = NameStr(row->name);
 	AcdatVersionRow *current;
 	AcdatContent content;
 
-	acdat_require_writable("acdat.republish()");
-	row = acdat_row_for_change(name, false);
-	current = current_version(row, row->version, false);
+	current = current_version(row, row->version, only_if_changed);
 	if (current == NULL || current->source == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -382,12 +389,75 @@ acdat_republish(PG_FUNCTION_ARGS)
 	content_like(&content, current);
 	read_as_owner(&content, row);
 	acdat_check_unchanged(name, row);
+	if (only_if_changed && same_patterns(&content, current))
+		return row->version;
 	if (content.patterns == 0 && current->patterns != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dictionary \"%s\" would be empty", name),
 				 errhint("Use acdat.publish() with allow_empty => true if that is what you want.")));
-	PG_RETURN_INT64(publish_content(row, &content));
+	return publish_content(row, &content);
+}
+
+/* acdat.republish(name text) returns bigint */
+Datum
+acdat_republish(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	acdat_require_writable("acdat.republish()");
+	PG_RETURN_INT64(republish(acdat_row_for_change(name, false), false));
+}
+
+/*
+ * The dictionary may be renamed before its name is locked: then it is looked
+ * up again.
+ */
+static AcdatDictionaryRow *
+row_by_id(const pg_uuid_t *dictionary)
+{
+	for (;;)
+	{
+		AcdatDictionaryRow *row = NULL;
+		ListCell   *cell;
+
+		PushActiveSnapshot(GetTransactionSnapshot());
+		foreach(cell, acdat_read_dictionaries(GetActiveSnapshot()))
+		{
+			AcdatDictionaryRow *candidate = lfirst(cell);
+
+			if (memcmp(&candidate->id, dictionary, sizeof(pg_uuid_t)) == 0)
+				row = candidate;
+		}
+		PopActiveSnapshot();
+		if (row == NULL)
+			return NULL;
+		row = acdat_row_for_change(NameStr(row->name), true);
+		if (row != NULL && memcmp(&row->id, dictionary, sizeof(pg_uuid_t)) == 0)
+			return row;
+	}
+}
+
+int64
+acdat_republish_changed(const pg_uuid_t *dictionary)
+{
+	AcdatDictionaryRow *row;
+	Oid			userid;
+	int			sec_context;
+	int64		version;
+
+	acdat_require_writable("acdat.republish()");
+	row = row_by_id(dictionary);
+	if (row == NULL)
+		return 0;
+
+	/* the rights that count, also for the cluster-wide, are the owner's */
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(get_role_oid(NameStr(row->owner), false),
+						   sec_context | SECURITY_LOCAL_USERID_CHANGE);
+	version = republish(row, true);
+	SetUserIdAndSecContext(userid, sec_context);
+	return version;
 }
 
 /* acdat.rollback(name text, version bigint) returns bigint */

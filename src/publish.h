@@ -92,6 +92,22 @@ extern void acdat_write_version(const AcdatDictionaryRow *row,
 extern void acdat_update_row(const AcdatDictionaryRow *row);
 extern void acdat_delete_row(const AcdatDictionaryRow *row);
 
+/* Run a utility statement as the owner of the extension's tables. */
+extern void acdat_execute_utility(const char *statement);
+
+/*
+ * Run the query of a dictionary, as its owner, and publish what it gives if
+ * that differs from the current version.  Returns the version that is current
+ * then, 0 if there is no such dictionary.
+ */
+extern int64 acdat_republish_changed(const pg_uuid_t *dictionary);
+
+/*
+ * Drop the triggers that attach a dictionary to a table, or to any table
+ * (InvalidOid); returns their number.
+ */
+extern int	acdat_drop_attachments(const pg_uuid_t *dictionary, Oid relid);
+
 /* Stamp an entry with the current transaction and command. */
 extern void acdat_stamp_entry(AcdatEntry *entry);
 

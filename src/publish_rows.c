@@ -386,6 +386,14 @@ execute_as_owner(const char *statement, Arguments *arguments, int expected,
 	end_as_owner(&context);
 }
 
+void
+acdat_execute_utility(const char *statement)
+{
+	Arguments	arguments = {0};
+
+	execute_as_owner(statement, &arguments, SPI_OK_UTILITY, false);
+}
+
 /* The columns of acdat.dictionary in the order of the statements below. */
 static void
 add_row(Arguments *arguments, const AcdatDictionaryRow *row)
