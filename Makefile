@@ -20,6 +20,7 @@
 MODULE_big = acdat_bgw
 EXTENSION = acdat_bgw
 DATA = $(sort $(wildcard sql/acdat_bgw--*.sql))
+DOCS = $(sort $(wildcard doc/*.md))
 PGFILEDESC = "acdat_bgw - dictionaries of words, shared by the cluster"
 
 CORE_SOURCES = $(sort $(wildcard src/core/*.c))

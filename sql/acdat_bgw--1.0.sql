@@ -375,6 +375,14 @@ CREATE FUNCTION acdat.redact_trigger() RETURNS trigger
 COMMENT ON FUNCTION acdat.redact_trigger() IS
 	'trigger BEFORE INSERT OR UPDATE FOR EACH ROW: hides what a dictionary, the first argument, matches in the columns named by the others';
 
+CREATE FUNCTION acdat.create_redacted_view(source regclass, dictionary text,
+	columns text[], style text DEFAULT 'chars', mask text DEFAULT NULL,
+	view_name text DEFAULT NULL)
+	RETURNS regclass VOLATILE PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_create_redacted_view';
+COMMENT ON FUNCTION acdat.create_redacted_view(regclass, text, text[], text, text, text) IS
+	'create or replace a view of a table, beside it and with its owner, readers, columns and types, that shows some columns redacted; named like the table with _redacted unless a name is given';
+
 /* ---- Publishing ---- */
 
 CREATE TABLE acdat.dictionary (

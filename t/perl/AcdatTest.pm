@@ -20,9 +20,65 @@ our @EXPORT = qw(
   poll_until wait_for_lock wait_for_states
   states_of segment_of cluster_segments segment_file wait_for_segments
   mapping_permissions private_dirty launcher_pid
+  documented_statements run_documented
 );
 
 my $SHM = '/dev/shm/PostgreSQL.';
+
+# ---- Pages ----
+
+# The blocks of statements of a page, as hashes: line, sql, server (what
+# follows "sql" on the fence) and, if a block of text comes next, output.
+sub documented_statements
+{
+	my ($page) = @_;
+	my $text = PostgreSQL::Test::Utils::slurp_file($page);
+	my @blocks;
+
+	while ($text =~ m/^```(sql|text)(.*)\n((?:.*\n)*?)^```$/mg)
+	{
+		my ($kind, $server, $body) = ($1, $2, $3);
+		my $line = 1 + (substr($text, 0, $-[0]) =~ tr/\n//);
+
+		if ($kind eq 'text')
+		{
+			$blocks[-1]{output} = normal_output($body);
+			next;
+		}
+		push @blocks, { line => $line, sql => $body, server => $server =~ s/^ //r };
+	}
+	return @blocks;
+}
+
+# Output without what depends on the widths of columns: blanks at the ends
+# of lines and around separators, lines of dashes, empty lines and the status
+# of statements that return nothing.
+sub normal_output
+{
+	my ($output) = @_;
+	my @lines = grep { m/\S/ && !m/^[-+]+$/ && !m/^\(\d+ rows?\)$/ } split /\n/, $output;
+
+	foreach my $line (@lines)
+	{
+		$line =~ s/ +\| +/ | /g;
+		$line =~ s/^ +| +$//g;
+	}
+	return join("\n", @lines);
+}
+
+# Run statements one by one as a user would; output and errors.  Results of
+# functions that return nothing are left out.
+sub run_documented
+{
+	my ($node, $database, $statements) = @_;
+	my ($stdout, $stderr) = ('', '');
+	local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
+
+	IPC::Run::run([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), '-f', '-' ],
+		'<', \$statements, '>', \$stdout, '2>', \$stderr);
+	$stdout =~ s/^ *\w+ *\n-+\n +\n\(1 row\)\n//mg;
+	return (normal_output($stdout), $stderr);
+}
 
 # ---- Nodes ----
 
