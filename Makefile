@@ -11,6 +11,7 @@
 #   make check-core     proof that the core knows nothing of PostgreSQL
 #   make nm-check       proof that no foreign symbol is exported
 #   make check-versions the tests that need a server, on other versions (root)
+#   make check-warnings proof that gcc and clang find nothing to warn of
 #   make coverage       line coverage of make check: build/coverage
 #   make fuzz           fuzz the core, FUZZ_SECONDS each
 #
@@ -33,7 +34,8 @@ ALL_HEADERS = $(wildcard src/core/*.h shmem/*.h src/*.h src/cli/*.h t/unit/*.h)
 PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
-OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions
+OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions \
+	check-warnings
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -103,6 +105,9 @@ coverage:
 
 bench:
 	bench/run
+
+check-warnings:
+	t/tools/warnings
 
 check-core:
 	prove t/001_core.pl

@@ -27,6 +27,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* An image is the same bytes everywhere, and is scanned where it lies. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "acdat requires a little-endian machine: compiled dictionaries are little-endian"
+#endif
+
 /*
  * Outcome of a call.  The first three are not errors.
  */
