@@ -11,6 +11,8 @@
 #   make check-core     proof that the core knows nothing of PostgreSQL
 #   make nm-check       proof that no foreign symbol is exported
 #   make check-versions the tests that need a server, on other versions (root)
+#   make check-arm64    the unit tests of the core on arm64 (qemu), everything
+#                       compiled for it; check-i386 is the same for 32 bits
 #   make check-warnings proof that gcc and clang find nothing to warn of
 #   make coverage       line coverage of make check: build/coverage
 #   make fuzz           fuzz the core, FUZZ_SECONDS each
@@ -35,7 +37,7 @@ PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
 OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions \
-	check-warnings
+	check-warnings check-arm64 check-i386
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -108,6 +110,9 @@ bench:
 
 check-warnings:
 	t/tools/warnings
+
+check-arm64 check-i386: check-%:
+	t/tools/cross $*
 
 check-core:
 	prove t/001_core.pl

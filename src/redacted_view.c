@@ -299,7 +299,7 @@ acdat_create_redacted_view(PG_FUNCTION_ARGS)
 	Datum		result;
 	int			i;
 
-	for (i = 0; i < lengthof(required); i++)
+	for (i = 0; i < (int) lengthof(required); i++)
 	{
 		if (PG_ARGISNULL(i))
 			ereport(ERROR,

@@ -77,4 +77,8 @@ is_deeply(
 	[ 'shmem/shmem_compat.h', 'src/pgcompat.h' ],
 	'no other file asks for the version of the server');
 
+# Assertions are on in this, and the server's headers are not looked into.
+my $warnings = `t/tools/warnings $cc 2>&1`;
+is($?, 0, 'nothing to warn of in any file') or diag($warnings);
+
 done_testing();

@@ -133,7 +133,8 @@ check_sections(checker *c)
 	if (!check_filter(c))
 		return false;
 	if ((plain && (h->node_allow != 0 || h->nodes != h->entries)) ||
-		(h->node_jump == 0) != (h->node_jump_best == 0))
+		(h->node_jump == 0) != (h->node_jump_best == 0) ||
+		(h->tails == 0) != (h->tail_bytes == 0))
 		return fail(c, "sections do not fit together");
 	return true;
 }

@@ -425,6 +425,7 @@ lies_are_told_apart(void **state)
 	EXPECT(&engine, h->flags |= ACDAT_IMAGE_FOLDS,
 		   "ignored characters are wrong");
 	EXPECT(&engine, h->tail_bytes = h->min_len + 1, "options are not valid");
+	EXPECT(&engine, h->tail_bytes = 0, "sections do not fit together");
 	EXPECT(&engine, h->ends_vary = 8, "options are not valid");
 	EXPECT(&engine, h->ends_vary = ACDAT_TEXT_DROPPED,
 		   "section outside the image");

@@ -119,14 +119,15 @@ empty_pack(void **state)
 	assert_int_equal(acdat_pack_next(&reader, &p), ACDAT_END);
 }
 
+/* Where lengths can be longer than a pack has room for. */
+#if SIZE_MAX > UINT32_MAX
+
 static void
 oversized_lengths(void **state)
 {
 	acdat_pattern p = {"a", 1, 1, 0, NULL, 0, NULL, 0, false};
 
 	(void) state;
-	if (sizeof(size_t) <= 4)
-		skip();
 	p.len = (size_t) UINT32_MAX + 1;
 	assert_int_equal(acdat_pack_pattern_size(&p), 0);
 	p.len = 1;
@@ -138,6 +139,8 @@ oversized_lengths(void **state)
 	p.tag_len = (size_t) UINT32_MAX + 1;
 	assert_int_equal(acdat_pack_pattern_size(&p), 0);
 }
+
+#endif
 
 /* Read to the end; returns the closing status. */
 static acdat_status
@@ -282,7 +285,9 @@ main(void)
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(stable_layout),
 		cmocka_unit_test(empty_pack),
+#if SIZE_MAX > UINT32_MAX
 		cmocka_unit_test(oversized_lengths),
+#endif
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(mutated),
 		cmocka_unit_test(trailing_bytes),
