@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/extension_version.h"
 #include "shmem/rows.h"
 #include "shmem/shmem_compat.h"
 
@@ -65,6 +66,7 @@ required_table(const char *name)
 				 errmsg("extension \"%s\" is not installed in this database",
 						ACDAT_EXTENSION_NAME),
 				 errhint("Run CREATE EXTENSION %s.", ACDAT_EXTENSION_NAME)));
+	acdat_check_extension_version();
 	return relid;
 }
 

@@ -61,7 +61,10 @@ typedef struct AcdatVersionRow
  */
 extern bool acdat_extension_installed(void);
 
-/* The relations; raise ERRCODE_UNDEFINED_OBJECT without the extension. */
+/*
+ * The relations; raise ERRCODE_UNDEFINED_OBJECT without the extension, and an
+ * error that says what to run with one that is not for this library.
+ */
 extern Oid	acdat_dictionary_relid(void);
 extern Oid	acdat_version_relid(void);
 

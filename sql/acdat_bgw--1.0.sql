@@ -2,6 +2,15 @@
 
 \echo Use "CREATE EXTENSION acdat_bgw" to load this file. \quit
 
+/* ---- The library ---- */
+
+CREATE FUNCTION acdat.require_library(version text) RETURNS void
+	STABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_require_library';
+COMMENT ON FUNCTION acdat.require_library(text) IS
+	'raise an error if the library that is loaded is older than that; scripts of the extension call it first';
+SELECT acdat.require_library('1.0');
+
 /* ---- Types ---- */
 
 CREATE TYPE acdat.machine;

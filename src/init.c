@@ -10,13 +10,14 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
+#include "shmem/extension_version.h"
 #include "shmem/registry.h"
 #include "shmem/worker.h"
 #include "src/guc.h"
 #include "src/pgcompat.h"
 #include "src/publish.h"
 
-PG_MODULE_MAGIC_EXT(.name = "acdat_bgw", .version = "1.0");
+PG_MODULE_MAGIC_EXT(.name = "acdat_bgw", .version = ACDAT_LIBRARY_VERSION);
 
 extern PGDLLEXPORT void _PG_init(void);
 

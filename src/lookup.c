@@ -18,6 +18,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "shmem/extension_version.h"
 #include "shmem/mapping.h"
 #include "shmem/rows.h"
 #include "shmem/settings.h"
@@ -320,6 +321,8 @@ look_until_found(const char *name, Snapshot snapshot, LookupResult *result)
 	outcome = look_once(name, snapshot, result);
 	if (outcome == LOOKUP_FOUND)
 		return;
+	/* Nothing is loaded where this fails: waiting would be in vain. */
+	acdat_check_extension_version();
 	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 										   acdat_guc_load_timeout);
 	ConditionVariablePrepareToSleep(&acdat_registry->changed);
