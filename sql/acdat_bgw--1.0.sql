@@ -429,8 +429,10 @@ CREATE TABLE acdat.dictionary_version (
 	content bytea NOT NULL,
 	PRIMARY KEY (dictionary, version)
 );
+-- publish() compresses the patterns itself, by a faster method
+ALTER TABLE acdat.dictionary_version ALTER content SET STORAGE external;
 COMMENT ON TABLE acdat.dictionary_version IS
-	'kept versions of dictionaries with their patterns as one compressed value';
+	'kept versions of dictionaries with their patterns as one value';
 COMMENT ON COLUMN acdat.dictionary_version.source IS 'the query it was published from, NULL for an array';
 COMMENT ON COLUMN acdat.dictionary_version.content IS 'the patterns; read them with acdat.patterns()';
 

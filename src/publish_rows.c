@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/toast_compression.h"
+#include "access/toast_internals.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_authid.h"
@@ -446,19 +448,66 @@ acdat_delete_row(const AcdatDictionaryRow *row)
 					 &arguments, SPI_OK_DELETE, false);
 }
 
+/* So much of a list tells whether compressing it is worth while. */
+#define SAMPLE_BYTES (256 * 1024)
+
+static bytea *
+copy_bytes(const char *bytes, Size len)
+{
+	bytea	   *copy = palloc(VARHDRSZ + len);
+
+	SET_VARSIZE(copy, VARHDRSZ + len);
+	memcpy(VARDATA(copy), bytes, len);
+	return copy;
+}
+
+/* Compressed if the server has LZ4 and that saves a quarter, or else NULL. */
+static bytea *
+compress_bytes(bytea *bytes)
+{
+	bytea	   *result = NULL;
+
+#ifdef USE_LZ4
+	result = (bytea *) DatumGetPointer(toast_compress_datum(PointerGetDatum(bytes),
+															TOAST_LZ4_COMPRESSION));
+	if (result != NULL && VARSIZE(result) > VARSIZE(bytes) / 4 * 3)
+		result = NULL;
+#endif
+	return result;
+}
+
+/*
+ * The patterns as they are stored.  Compressing is one call that cannot be
+ * interrupted, so it is left to LZ4, and the column is not compressed by the
+ * server, whose own method would take a second for a million patterns.
+ */
+static bytea *
+stored_pack(const AcdatContent *content)
+{
+	Size		len = (Size) content->pack.len;
+	bytea	   *pack = copy_bytes(content->pack.data, len);
+	bytea	   *compressed;
+
+	if (len > SAMPLE_BYTES &&
+		compress_bytes(copy_bytes(content->pack.data, SAMPLE_BYTES)) == NULL)
+		return pack;
+	compressed = compress_bytes(pack);
+	if (compressed == NULL)
+		return pack;
+	pfree(pack);
+	return compressed;
+}
+
 static void
 insert_version(const AcdatDictionaryRow *row, const AcdatContent *content,
 			   int encoding)
 {
 	Arguments	arguments = {0};
-	Size		len = (Size) content->pack.len;
-	bytea	   *pack = palloc(VARHDRSZ + len);
+	bytea	   *pack = stored_pack(content);
 	char	   *ignore = pnstrdup(content->options.ignore ?
 								  content->options.ignore : "",
 								  content->options.ignore_len);
 
-	SET_VARSIZE(pack, VARHDRSZ + len);
-	memcpy(VARDATA(pack), content->pack.data, len);
 	add_uuid(&arguments, &row->id);
 	add_argument(&arguments, INT8OID, Int64GetDatum(row->version), false);
 	add_text(&arguments, GetUserNameFromId(GetUserId(), false));
