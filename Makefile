@@ -13,7 +13,9 @@
 #   make check-versions the tests that need a server, on other versions (root)
 #   make check-arm64    the unit tests of the core on arm64 (qemu), everything
 #                       compiled for it; check-i386 is the same for 32 bits
+#   make check-deb      a Debian package, made, installed and shown (root)
 #   make check-warnings proof that gcc and clang find nothing to warn of
+#   make dist           the committed sources as build/acdat_bgw-VERSION.zip
 #   make coverage       line coverage of make check: build/coverage
 #   make fuzz           fuzz the core, FUZZ_SECONDS each
 #
@@ -23,7 +25,8 @@
 MODULE_big = acdat_bgw
 EXTENSION = acdat_bgw
 DATA = $(sort $(wildcard sql/acdat_bgw--*.sql))
-DOCS = $(sort $(wildcard doc/*.md))
+# all extensions' documents are installed into one folder
+DOCS = $(filter-out doc/README.md,$(sort $(wildcard doc/*.md)))
 PGFILEDESC = "acdat_bgw - dictionaries of words, shared by the cluster"
 
 CORE_SOURCES = $(sort $(wildcard src/core/*.c))
@@ -37,7 +40,7 @@ PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
 OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions \
-	check-warnings check-arm64 check-i386
+	check-warnings check-arm64 check-i386 check-deb dist
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -113,6 +116,16 @@ check-warnings:
 
 check-arm64 check-i386: check-%:
 	t/tools/cross $*
+
+check-deb:
+	t/tools/deb
+
+# What PGXN takes: version and all else are in META.json.
+dist:
+	@mkdir -p build
+	version=$$(sed -n 's/^  "version": "\(.*\)",$$/\1/p' META.json) && \
+		git archive --format=zip --prefix=acdat_bgw-$$version/ \
+			-o build/acdat_bgw-$$version.zip HEAD
 
 check-core:
 	prove t/001_core.pl
