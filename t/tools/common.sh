@@ -234,10 +234,11 @@ as_user()
 	exec runuser -u "$user" -- "$@"
 )
 
-# Builds the extension and installs it in the private copy.
+# Builds the extension, with CC if that is set, and installs it in the private
+# copy.
 build_extension()
 {
-	as_user make -s -j"$(nproc)" PG_CONFIG="$PG_CONFIG" PG_CFLAGS="${1:-}" ${2:+SHLIB_LINK="$2"} all ||
+	as_user make -s -j"$(nproc)" ${CC:+CC="$CC"} PG_CONFIG="$PG_CONFIG" PG_CFLAGS="${1:-}" ${2:+SHLIB_LINK="$2"} all ||
 		die "the extension does not build"
 	as_user make -s PG_CONFIG="$PG_CONFIG" install >/dev/null ||
 		die "the extension does not install"
