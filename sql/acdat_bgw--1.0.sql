@@ -482,6 +482,31 @@ REVOKE ALL ON FUNCTION
 	acdat.publish(text, text[], text, text, text, text, text, boolean, boolean, integer)
 	FROM PUBLIC;
 
+CREATE FUNCTION acdat.publish_if_changed(name text, query text,
+	case_insensitive text DEFAULT NULL, normalization text DEFAULT NULL,
+	boundary text DEFAULT NULL, ignore text DEFAULT NULL,
+	reader text DEFAULT NULL, cluster boolean DEFAULT NULL,
+	allow_empty boolean DEFAULT NULL, keep_versions integer DEFAULT NULL)
+	RETURNS bigint VOLATILE PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_publish_query_if_changed';
+COMMENT ON FUNCTION acdat.publish_if_changed(text, text, text, text, text, text, text, boolean, boolean, integer) IS
+	'publish() unless patterns in their order, query and options are those of the current version; returns the version that is current then';
+
+CREATE FUNCTION acdat.publish_if_changed(name text, patterns text[],
+	case_insensitive text DEFAULT NULL, normalization text DEFAULT NULL,
+	boundary text DEFAULT NULL, ignore text DEFAULT NULL,
+	reader text DEFAULT NULL, cluster boolean DEFAULT NULL,
+	allow_empty boolean DEFAULT NULL, keep_versions integer DEFAULT NULL)
+	RETURNS bigint VOLATILE PARALLEL UNSAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_publish_array_if_changed';
+COMMENT ON FUNCTION acdat.publish_if_changed(text, text[], text, text, text, text, text, boolean, boolean, integer) IS
+	'publish() unless patterns in their order and options are those of the current version; returns the version that is current then';
+
+REVOKE ALL ON FUNCTION
+	acdat.publish_if_changed(text, text, text, text, text, text, text, boolean, boolean, integer),
+	acdat.publish_if_changed(text, text[], text, text, text, text, text, boolean, boolean, integer)
+	FROM PUBLIC;
+
 CREATE FUNCTION acdat.republish(name text)
 	RETURNS bigint VOLATILE STRICT PARALLEL UNSAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_republish';
@@ -539,6 +564,86 @@ CREATE FUNCTION acdat.patterns(name text, version bigint DEFAULT NULL,
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_patterns';
 COMMENT ON FUNCTION acdat.patterns(text, bigint) IS
 	'the patterns of a kept version (default: the current one) of a dictionary, for its owner only';
+
+CREATE FUNCTION acdat.diff(name text, version_1 bigint, version_2 bigint DEFAULT NULL,
+	OUT change text, OUT pattern text, OUT pattern_bytes bytea,
+	OUT id_1 bigint, OUT id_2 bigint, OUT priority_1 integer, OUT priority_2 integer,
+	OUT replacement_1 text, OUT replacement_2 text, OUT tag_1 text, OUT tag_2 text,
+	OUT allow_1 boolean, OUT allow_2 boolean)
+	RETURNS SETOF record STABLE PARALLEL SAFE
+	LANGUAGE sql
+BEGIN ATOMIC
+	-- the same bytes may be a pattern several times, with different ids
+	WITH a AS (
+		SELECT p.*, row_number() OVER (PARTITION BY p.pattern_bytes ORDER BY p.id) AS n
+		FROM acdat.patterns(diff.name, diff.version_1) p
+	), b AS (
+		SELECT p.*, row_number() OVER (PARTITION BY p.pattern_bytes ORDER BY p.id) AS n
+		FROM acdat.patterns(diff.name, diff.version_2) p
+	)
+	SELECT CASE WHEN a.n IS NULL THEN 'added' WHEN b.n IS NULL THEN 'removed' ELSE 'changed' END,
+		coalesce(a.pattern, b.pattern), coalesce(a.pattern_bytes, b.pattern_bytes),
+		a.id, b.id, a.priority, b.priority, a.replacement, b.replacement,
+		a.tag, b.tag, a.allow, b.allow
+	FROM a FULL JOIN b ON a.pattern_bytes = b.pattern_bytes AND a.n = b.n
+	WHERE (a.n, a.id, a.priority, a.replacement_bytes, a.tag, a.allow)
+		IS DISTINCT FROM (b.n, b.id, b.priority, b.replacement_bytes, b.tag, b.allow)
+	ORDER BY 3, a.n, b.n;
+END;
+COMMENT ON FUNCTION acdat.diff(text, bigint, bigint) IS
+	'patterns that differ between two kept versions of a dictionary (the second by default: the current one), for its owner only';
+
+CREATE FUNCTION acdat.preview(name text, query text, source regclass, source_column name,
+	max_rows integer DEFAULT 1000,
+	OUT value text, OUT matches_now text[], OUT matches_then text[])
+	RETURNS SETOF record VOLATILE PARALLEL UNSAFE
+	LANGUAGE plpgsql
+AS $function$
+DECLARE
+	-- the search path is the caller's, for that is what the query is run with
+	words constant text := 'SELECT ARRAY(SELECT ARRAY(SELECT DISTINCT pg_catalog.substr(t, m.char_pos, m.char_len)'
+		' FROM acdat.matches(t, $1, ''leftmost_longest'') m ORDER BY 1)::pg_catalog.text'
+		' FROM pg_catalog.unnest($2) WITH ORDINALITY u(t, n) ORDER BY n)';
+	texts text[];
+	now_found text[];
+	then_found text[];
+BEGIN
+	IF name IS NULL OR query IS NULL OR source IS NULL OR source_column IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'arguments of acdat.preview() must not be null';
+	END IF;
+	EXECUTE pg_catalog.format('SELECT ARRAY(SELECT t.%I::pg_catalog.text FROM %s t WHERE t.%I IS NOT NULL LIMIT %L)',
+		source_column, source, source_column, max_rows) INTO texts;
+	IF EXISTS (SELECT FROM acdat.dictionaries d WHERE d.name OPERATOR(pg_catalog.=) preview.name) THEN
+		EXECUTE words INTO now_found USING name, texts;
+	END IF;
+	BEGIN
+		-- all of publishing, taken back: what it gives is what a publish gives
+		PERFORM acdat.publish(name, query);
+		EXECUTE words INTO then_found USING name, texts;
+		RAISE SQLSTATE 'ACDAT';
+	EXCEPTION WHEN SQLSTATE 'ACDAT' THEN
+		NULL;
+	END;
+	RETURN QUERY SELECT t.value, coalesce(t.a, '{}')::pg_catalog.text[], t.b::pg_catalog.text[]
+		FROM ROWS FROM (pg_catalog.unnest(texts), pg_catalog.unnest(now_found), pg_catalog.unnest(then_found))
+			WITH ORDINALITY t(value, a, b, n)
+		WHERE coalesce(t.a, '{}') OPERATOR(pg_catalog.<>) t.b ORDER BY t.n;
+END
+$function$;
+COMMENT ON FUNCTION acdat.preview(text, text, regclass, name, integer) IS
+	'values of a column whose matches a publish of the query would change, with the texts that match before and after; publishes nothing';
+
+CREATE FUNCTION acdat.export(name text)
+	RETURNS bytea STABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_export';
+COMMENT ON FUNCTION acdat.export(text) IS
+	'the compiled dictionary as bytes, for the acdat command or import_machine(); for its owner only, because the patterns are in it';
+
+CREATE FUNCTION acdat.import_machine(image bytea)
+	RETURNS acdat.machine IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_import_machine';
+COMMENT ON FUNCTION acdat.import_machine(bytea) IS
+	'a machine value from the bytes of export() or of the acdat command, proved harmless';
 
 /* ---- Views ---- */
 

@@ -24,6 +24,7 @@ PG_FUNCTION_INFO_V1(acdat_machine_in);
 PG_FUNCTION_INFO_V1(acdat_machine_out);
 PG_FUNCTION_INFO_V1(acdat_machine_recv);
 PG_FUNCTION_INFO_V1(acdat_machine_send);
+PG_FUNCTION_INFO_V1(acdat_import_machine);
 PG_FUNCTION_INFO_V1(acdat_machine_info_sql);
 
 #define INFO_COLUMNS 12
@@ -103,6 +104,13 @@ Datum
 acdat_machine_send(PG_FUNCTION_ARGS)
 {
 	return DirectFunctionCall1(byteasend, PG_GETARG_DATUM(0));
+}
+
+/* acdat.import_machine(image bytea) returns acdat.machine */
+Datum
+acdat_import_machine(PG_FUNCTION_ARGS)
+{
+	return checked_machine(PG_GETARG_BYTEA_P(0));
 }
 
 /* acdat.machine_info(acdat.machine) returns record */

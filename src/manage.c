@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * manage.c
- *	  drop_dictionary(), rename_dictionary(), set_reader(), patterns().
+ *	  drop_dictionary(), rename_dictionary(), set_reader(), patterns(),
+ *	  export().
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +17,14 @@
 #include "utils/tuplestore.h"
 
 #include "src/core/pack.h"
+#include "src/lookup.h"
 #include "src/publish.h"
 
 PG_FUNCTION_INFO_V1(acdat_drop_dictionary);
 PG_FUNCTION_INFO_V1(acdat_rename_dictionary);
 PG_FUNCTION_INFO_V1(acdat_set_reader);
 PG_FUNCTION_INFO_V1(acdat_patterns);
+PG_FUNCTION_INFO_V1(acdat_export);
 
 #define PATTERN_COLUMNS 8
 
@@ -186,4 +189,27 @@ acdat_patterns(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored patterns of the dictionary are corrupt")));
 	return (Datum) 0;
+}
+
+/* acdat.export(name text) returns bytea: the image, which has the patterns */
+Datum
+acdat_export(PG_FUNCTION_ARGS)
+{
+	text	   *name = PG_GETARG_TEXT_PP(0);
+	AcdatLookupCache cache = {0};
+	const AcdatMachineRef *ref;
+	bytea	   *result;
+
+	acdat_require_registry();
+	(void) row_for_owner(text_to_cstring(name));
+	ref = acdat_lookup(&cache, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	if (ref->machine.size >= MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the machine of the dictionary exceeds 1 GB"),
+				 errhint("Compile the patterns with the acdat command.")));
+	result = palloc(VARHDRSZ + ref->machine.size);
+	SET_VARSIZE(result, VARHDRSZ + ref->machine.size);
+	memcpy(VARDATA(result), ref->machine.header, ref->machine.size);
+	PG_RETURN_BYTEA_P(result);
 }

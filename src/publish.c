@@ -23,6 +23,8 @@
 
 PG_FUNCTION_INFO_V1(acdat_publish_query);
 PG_FUNCTION_INFO_V1(acdat_publish_array);
+PG_FUNCTION_INFO_V1(acdat_publish_query_if_changed);
+PG_FUNCTION_INFO_V1(acdat_publish_array_if_changed);
 PG_FUNCTION_INFO_V1(acdat_republish);
 PG_FUNCTION_INFO_V1(acdat_rollback);
 
@@ -245,12 +247,59 @@ current_version(const AcdatDictionaryRow *row, int64 version,
 	return result;
 }
 
+/* Are the patterns read those of a stored version, in the same order? */
+static bool
+same_patterns(const AcdatContent *content, const AcdatVersionRow *stored)
+{
+	return stored->content != NULL &&
+		VARSIZE(stored->content) - VARHDRSZ == (Size) content->pack.len &&
+		memcmp(VARDATA(stored->content), content->pack.data,
+			   (Size) content->pack.len) == 0;
+}
+
+/* Are options and source the same, too? */
+static bool
+same_version(const AcdatContent *content, const AcdatVersionRow *stored)
+{
+	const acdat_options *a = &content->options;
+	const acdat_options *b = &stored->options;
+	bool		same_source = content->source == NULL ? stored->source == NULL :
+		stored->source != NULL && strcmp(content->source, stored->source) == 0;
+
+	return same_source && a->encoding == b->encoding &&
+		a->case_insensitive == b->case_insensitive &&
+		a->normalize == b->normalize && a->boundary == b->boundary &&
+		a->ignore_len == b->ignore_len &&
+		(a->ignore_len == 0 || memcmp(a->ignore, b->ignore, a->ignore_len) == 0) &&
+		same_patterns(content, stored);
+}
+
+/* Does publish() leave the attributes of a dictionary as they are? */
+static bool
+same_row(const AcdatDictionaryRow *row, const AcdatDictionaryRow *old)
+{
+	return row->cluster == old->cluster &&
+		row->keep_versions == old->keep_versions &&
+		strcmp(NameStr(row->reader), NameStr(old->reader)) == 0;
+}
+
+static void
+refuse_empty(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("dictionary \"%s\" would be empty", name),
+			 errdetail("An empty dictionary matches nothing, so a redaction rule would pass every text through."),
+			 errhint("Use allow_empty => true if that is what you want.")));
+}
+
 /*
  * Read the patterns, from query or array (the other is NULL), with the
  * current user's rights, and publish them.
  */
 static int64
-publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array)
+publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array,
+		bool only_if_changed)
 {
 	NameData	name;
 	AcdatContent content;
@@ -268,7 +317,7 @@ publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array)
 	{
 		row = palloc(sizeof(AcdatDictionaryRow));
 		memcpy(row, old, sizeof(AcdatDictionaryRow));
-		current = current_version(row, row->version, false);
+		current = current_version(row, row->version, only_if_changed);
 	}
 	else
 		row = new_row(&name);
@@ -289,11 +338,10 @@ publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array)
 	content.source = query;
 	content.source_path = query ? GetConfigOption("search_path", false, false) : NULL;
 	if (content.patterns == 0 && !allow_empty)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dictionary \"%s\" would be empty", NameStr(name)),
-				 errdetail("An empty dictionary matches nothing, so a redaction rule would pass every text through."),
-				 errhint("Use allow_empty => true if that is what you want.")));
+		refuse_empty(NameStr(name));
+	if (only_if_changed && current != NULL && same_row(row, old) &&
+		same_version(&content, current))
+		return row->version;
 	return publish_content(row, &content);
 }
 
@@ -314,7 +362,7 @@ acdat_publish_query(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 0, "name");
 	require_argument(fcinfo, 1, "query");
 	PG_RETURN_INT64(publish(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(1)),
-							NULL));
+							NULL, false));
 }
 
 /* acdat.publish(name text, patterns text[], ...) returns bigint */
@@ -324,7 +372,28 @@ acdat_publish_array(PG_FUNCTION_ARGS)
 	acdat_require_registry();
 	require_argument(fcinfo, 0, "name");
 	require_argument(fcinfo, 1, "patterns");
-	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1)));
+	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1), false));
+}
+
+/* acdat.publish_if_changed(name text, query text, ...) returns bigint */
+Datum
+acdat_publish_query_if_changed(PG_FUNCTION_ARGS)
+{
+	acdat_require_registry();
+	require_argument(fcinfo, 0, "name");
+	require_argument(fcinfo, 1, "query");
+	PG_RETURN_INT64(publish(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(1)),
+							NULL, true));
+}
+
+/* acdat.publish_if_changed(name text, patterns text[], ...) returns bigint */
+Datum
+acdat_publish_array_if_changed(PG_FUNCTION_ARGS)
+{
+	acdat_require_registry();
+	require_argument(fcinfo, 0, "name");
+	require_argument(fcinfo, 1, "patterns");
+	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1), true));
 }
 
 /*
@@ -358,16 +427,6 @@ content_like(AcdatContent *content, const AcdatVersionRow *version)
 	content->options = version->options;
 	content->source = version->source;
 	content->source_path = version->source_path;
-}
-
-/* Are the patterns read those of a stored version, in the same order? */
-static bool
-same_patterns(const AcdatContent *content, const AcdatVersionRow *stored)
-{
-	return stored->content != NULL &&
-		VARSIZE(stored->content) - VARHDRSZ == (Size) content->pack.len &&
-		memcmp(VARDATA(stored->content), content->pack.data,
-			   (Size) content->pack.len) == 0;
 }
 
 /* Publish what the stored query gives; returns the version. */
