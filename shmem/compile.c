@@ -200,7 +200,7 @@ enter_machine(AcdatJob *job, dsm_segment *segment, Size size, int64 patterns)
 		AcdatEntry *entry = NULL;
 		int			machine;
 
-		machine = acdat_machine_insert(handle, size, &job->entry);
+		machine = acdat_machine_insert(segment, size, &job->entry);
 		if (machine >= 0 && job->complete_serial == 0)
 		{
 			job->entry.machine = machine;

@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "shmem/evict.h"
+#include "shmem/log_machine.h"
 #include "shmem/registry.h"
 #include "shmem/settings.h"
 #include "shmem/shmem_compat.h"
@@ -54,6 +55,7 @@ evictable_entry(int machine, const pg_uuid_t *dictionary)
 	int			i;
 
 	if (slot->serial == 0 || slot->retired || slot->entries != 1 ||
+		acdat_log_machine_is(machine) ||
 		memcmp(&slot->dictionary, dictionary, sizeof(pg_uuid_t)) == 0)
 		return NULL;
 	for (i = 0; i < registry->entries_used; i++)

@@ -4,8 +4,9 @@
  *	  Keeping machines within acdat_bgw.max_memory.
  *
  * Only a machine that can be loaded again is evicted: one entry names it, and
- * that is the settled, newest state of its dictionary.  The entry keeps its
- * place in state EVICTED, and a look-up that chooses it has it loaded.
+ * that is the settled, newest state of its dictionary; and not the one for
+ * the server log.  The entry keeps its place in state EVICTED, and a look-up
+ * that chooses it has it loaded.
  *
  *-------------------------------------------------------------------------
  */

@@ -27,6 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "shmem/jobs.h"
+#include "shmem/log_machine.h"
 #include "shmem/requests.h"
 #include "shmem/settings.h"
 #include "shmem/shmem_compat.h"
@@ -411,6 +412,7 @@ launcher_round(void)
 		last_round = now;
 	}
 	PopActiveSnapshot();
+	acdat_log_machine_name(acdat_guc_log_dictionary);
 	busy = acdat_sweep();
 	CommitTransactionCommand();
 

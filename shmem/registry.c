@@ -98,6 +98,8 @@ registry_initialize(AcdatRegistry *registry)
 	pg_atomic_init_u64(&registry->changes, 1);
 	pg_atomic_init_u32(&registry->launcher_pid, 0);
 	pg_atomic_init_u32(&registry->launcher_proc, 0);
+	pg_atomic_init_u32(&registry->log.turn, 0);
+	pg_atomic_init_u64(&registry->log.current, 0);
 	pg_atomic_init_u32(&registry->review_wanted, 0);
 	ConditionVariableInit(&registry->changed);
 	for (i = 0; i < registry->max_machines; i++)
@@ -109,6 +111,7 @@ registry_initialize(AcdatRegistry *registry)
 	{
 		pg_atomic_init_u32(&registry->backends[i].pid, 0);
 		pg_atomic_init_u32(&registry->backends[i].mapped, 0);
+		pg_atomic_init_u64(&registry->backends[i].log_serial, 0);
 	}
 	acdat_jobs_initialize(registry);
 }
@@ -345,8 +348,9 @@ acdat_entry_free(AcdatEntry *entry)
 }
 
 int
-acdat_machine_insert(dsm_handle handle, Size size, const AcdatEntry *entry)
+acdat_machine_insert(dsm_segment *segment, Size size, const AcdatEntry *entry)
 {
+	dsm_handle	handle = dsm_segment_handle(segment);
 	int			i;
 
 	for (i = 0; i < acdat_registry->max_machines; i++)
@@ -357,13 +361,14 @@ acdat_machine_insert(dsm_handle handle, Size size, const AcdatEntry *entry)
 			continue;
 		slot->serial = acdat_registry->next_serial++;
 		slot->handle = handle;
+		slot->main_address = (handle & 1) == 0 ? NULL :
+			dsm_segment_address(segment);
 		slot->size = size;
 		slot->entries = 0;
 		slot->retired = false;
 		slot->database = entry->database;
 		slot->dictionary = entry->dictionary;
 		slot->version = entry->version;
-		pg_atomic_write_u32(&slot->mapped, 0);
 		pg_atomic_write_u64(&slot->last_used, (uint64) GetCurrentTimestamp());
 		acdat_registry->memory_used += size;
 		return i;

@@ -109,6 +109,9 @@ typedef struct AcdatMachineSlot
 	/* registry->lock, shared to read, exclusive to write */
 	uint64		serial;			/* 0 = free slot; never reused */
 	dsm_handle	handle;
+	void	   *main_address;	/* of the image, if it is in the main region,
+								 * which is at the same place in all
+								 * processes; else NULL */
 	Size		size;			/* bytes of the image */
 	int			entries;		/* entries that name this slot */
 	bool		retired;		/* no entry does; mappings must go */
@@ -119,7 +122,9 @@ typedef struct AcdatMachineSlot
 	/*
 	 * Processes that map the segment or are about to.  Raised under
 	 * registry->lock (shared suffices) while the slot is not retired; lowered
-	 * without it by the process that raised it.
+	 * without it by the process that raised it.  Who writes to the log raises
+	 * it without the lock, and lowers it again at once if the slot is no
+	 * longer what it was: so it is never set, only counted.
 	 */
 	pg_atomic_uint32 mapped;
 
@@ -152,7 +157,27 @@ typedef struct AcdatBackendSlot
 {
 	pg_atomic_uint32 pid;
 	pg_atomic_uint32 mapped;	/* number of segments mapped */
+	pg_atomic_uint64 log_serial;	/* machine mapped for the log; stale when
+									 * the process is gone */
 } AcdatBackendSlot;
+
+/*
+ * The machine for the server log.  Written under registry->lock, held
+ * exclusively; read without it, together, while turn is even and stands.
+ * Should the writer die in between, turn stays odd until the next change,
+ * and the log is withheld.
+ */
+typedef struct AcdatLogChoice
+{
+	pg_atomic_uint32 turn;
+	pg_atomic_uint64 current;	/* serial, to be read alone */
+	NameData	name;			/* of the dictionary; empty = no redaction */
+	uint64		serial;			/* of the machine; 0 = there is none */
+	int			slot;
+	dsm_handle	handle;
+	Size		size;
+	void	   *main_address;
+} AcdatLogChoice;
 
 struct AcdatJob;
 struct AcdatRequest;
@@ -183,6 +208,9 @@ typedef struct AcdatRegistry
 	pg_atomic_uint32 launcher_pid;	/* 0 = not running */
 	pg_atomic_uint32 launcher_proc; /* its proc number */
 	TimestampTz launcher_since; /* lock */
+
+	/* see above */
+	AcdatLogChoice log;
 
 	/* Set by who dropped a database, taken by the launcher. */
 	pg_atomic_uint32 review_wanted;
@@ -270,7 +298,7 @@ extern void acdat_registry_changed(void);
  * Register a pinned segment as a machine; returns its index, or -1 if there
  * is no free slot.  registry->lock must be held exclusively.
  */
-extern int	acdat_machine_insert(dsm_handle handle, Size size,
+extern int	acdat_machine_insert(dsm_segment *segment, Size size,
 								 const AcdatEntry *entry);
 
 /* The slot of a database, made if asked; NULL if there is none. */

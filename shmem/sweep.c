@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "storage/procarray.h"
 
+#include "shmem/log_machine.h"
 #include "shmem/registry.h"
 #include "shmem/requests.h"
 #include "shmem/shmem_compat.h"
@@ -288,6 +289,7 @@ acdat_sweep(void)
 	bool		open = settle_entries();
 	bool		mapped;
 
+	acdat_log_machine_choose();
 	free_entries();
 	mapped = acdat_free_machines();
 	if (mapped)

@@ -27,6 +27,17 @@ int			acdat_guc_max_matches = 10000000;
 int			acdat_guc_max_output_bytes = ACDAT_OUTPUT_BYTES;
 char	   *acdat_guc_cluster_publisher = NULL;
 char	   *acdat_guc_hash_key = NULL;
+char	   *acdat_guc_log_dictionary = NULL;
+
+/* A name that cannot be one is refused, for it would withhold the whole log. */
+static bool
+check_log_dictionary(char **value, void **extra, GucSource source)
+{
+	if (strlen(*value) < NAMEDATALEN)
+		return true;
+	GUC_check_errdetail("A name can have at most %d bytes.", NAMEDATALEN - 1);
+	return false;
+}
 
 /* Settings of the launcher and of shared memory: server-wide. */
 static void
@@ -39,6 +50,13 @@ define_server_gucs(bool preloading)
 								"Eight states of each can exist at a time, superseded ones that a snapshot still needs included.",
 								&acdat_guc_max_dictionaries, 256, 1, 10000,
 								PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	/* Reports pass by the library only if every process has it. */
+	if (preloading)
+		DefineCustomStringVariable("acdat_bgw.log_dictionary",
+								   "Sets the cluster-wide dictionary whose words are hidden in the server log.",
+								   "Empty means that the log is left alone. Text is withheld while the dictionary cannot be used.",
+								   &acdat_guc_log_dictionary, "",
+								   PGC_SIGHUP, 0, check_log_dictionary, NULL, NULL);
 	DefineCustomIntVariable("acdat_bgw.max_memory",
 							"Sets the most shared memory that compiled dictionaries may take.",
 							"When it is reached, dictionaries not used for the longest time are unloaded, and loaded again when they are used. 0 means no limit.",

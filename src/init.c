@@ -11,11 +11,13 @@
 #include "miscadmin.h"
 
 #include "shmem/extension_version.h"
+#include "shmem/log_machine.h"
 #include "shmem/registry.h"
 #include "shmem/worker.h"
 #include "src/guc.h"
 #include "src/pgcompat.h"
 #include "src/publish.h"
+#include "src/redact_log.h"
 
 PG_MODULE_MAGIC_EXT(.name = "acdat_bgw", .version = ACDAT_LIBRARY_VERSION);
 
@@ -36,5 +38,7 @@ _PG_init(void)
 		return;
 	acdat_registry_install_hooks();
 	acdat_install_drop_hook();
+	acdat_log_machine_install();
+	acdat_install_log_hook();
 	acdat_launcher_register();
 }
