@@ -14,6 +14,7 @@
 #   make check-arm64    the unit tests of the core on arm64 (qemu), everything
 #                       compiled for it; check-i386 is the same for 32 bits
 #   make check-deb      a Debian package, made, installed and shown (root)
+#   make check-rpm      RPM packages, made from t/tools/acdat_bgw.spec (root)
 #   make check-warnings proof that gcc and clang find nothing to warn of
 #   make dist           the committed sources as build/acdat_bgw-VERSION.zip
 #   make coverage       line coverage of make check: build/coverage
@@ -40,7 +41,7 @@ PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
 OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions \
-	check-warnings check-arm64 check-i386 check-deb dist
+	check-warnings check-arm64 check-i386 check-deb check-rpm dist
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -117,8 +118,8 @@ check-warnings:
 check-arm64 check-i386: check-%:
 	t/tools/cross $*
 
-check-deb:
-	t/tools/deb
+check-deb check-rpm: check-%:
+	t/tools/$*
 
 # What PGXN takes: version and all else are in META.json.
 dist:

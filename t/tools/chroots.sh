@@ -169,3 +169,35 @@ have_chroot()
 		return 1
 	fi
 }
+
+# scratch_systems NAME: room for fresh systems, in memory, gone when this ends;
+# sets work to its folder and log to what step writes to.
+scratch_systems()
+{
+	log=$logs/$1.log
+	: >"$log"
+	work=$(mktemp -d)
+	trap 'rmdir "$work"' EXIT
+	mount -t tmpfs tmpfs "$work"
+	trap 'umount -l "$work"; rmdir "$work"' EXIT
+}
+
+# fresh_system NAME: sets root to a system like that with PostgreSQL $major in
+# the cache, which it leaves alone.
+fresh_system()
+{
+	root=$work/$1/root
+	mkdir -p "$root" "$work/$1/upper" "$work/$1/work"
+	mount -t overlay overlay \
+		-o "lowerdir=$cache/$major,upperdir=$work/$1/upper,workdir=$work/$1/work" "$root" &&
+		mount_chroot "$root"
+}
+
+# step WHAT COMMAND...: with its output in the log, shown only if it fails.
+step()
+{
+	say "$1"
+	"${@:2}" >>"$log" 2>&1 && return
+	tail -n 30 "$log"
+	die "$1: failed, see $log"
+}
