@@ -1,4 +1,4 @@
-"""Scenarios of what is written: triggers, COPY, and how a publish travels."""
+"""Scenarios of what is written: triggers, COPY, the server log, and how a publish travels."""
 import os
 import subprocess
 import time
@@ -179,7 +179,63 @@ def replication(bench, result):
             seconds / naptime for seconds in result.samples['now']['publish_to_answer_on_' + name]]
 
 
+# ---- The server log ----
+
+LOG_LINES = 20000
+
+# What redaction may add to a line.
+LOG_SECONDS = 20e-6
+
+
+def setup_log(bench, build):
+    def make(session):
+        session.ask("SELECT acdat.publish('log', $$SELECT pattern FROM terms$$, cluster => true)")
+        session.ask('CREATE FUNCTION write_lines(most integer) RETURNS void LANGUAGE plpgsql AS '
+                    '$$DECLARE l text; BEGIN FOR l IN SELECT line FROM lines WHERE id <= most LOOP '
+                    "RAISE LOG '%', l; END LOOP; END$$")
+    sql.setup_rows(bench, build)
+    build.once('log', make)
+
+
+def log_tail(build):
+    with open(os.path.join(build.scratch, 'log'), 'rb') as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 4096))
+        return file.read()
+
+
+def server_log(bench, result):
+    """Lines written to the log with acdat_bgw.log_dictionary and without."""
+    for build in bench.builds:
+        setup_log(bench, build)
+    with sql.Statements(bench) as statements:
+        def variant(name, setting, term, expected):
+            def is_set(session, build):
+                session.ask("DO $$BEGIN RAISE LOG '%%', %s; END$$" % sql.quote('probe ' + term))
+                return expected in log_tail(build).rsplit(b'LOG:', 1)[-1]
+
+            def run(build):
+                session = statements.sessions[build.label]
+                session.ask("ALTER SYSTEM SET acdat_bgw.log_dictionary = '%s'" % setting)
+                session.ask('SELECT pg_reload_conf()')
+                wait_until(lambda: is_set(session, build))
+                return statements.variant(name, 'SELECT write_lines(%d)' % LOG_LINES)(build)
+            return run
+        term = sql.some_terms(bench, 1)[0]
+        interleave(bench, result, {
+            'plain': variant('plain', '', term, ('probe ' + term).encode()),
+            'redacted': variant('redacted', 'log', term, b'probe *'),
+        }, bench.rounds)
+        statements.all('ALTER SYSTEM RESET acdat_bgw.log_dictionary')
+    result.counts['lines'] = LOG_LINES
+    samples = result.samples['now']
+    result.ratio('redacted_to_plain', 'redacted', 'plain')
+    result.ratios['added_to_20_us'] = [(redacted - plain) / LOG_LINES / LOG_SECONDS
+                                       for redacted, plain in zip(samples['redacted'], samples['plain'])]
+
+
 SCENARIOS = [
+    Scenario('server-log', 'lines of the server log with and without redaction', server_log),
     Scenario('writes', 'INSERT, UPDATE and COPY with and without redaction', writes),
     Scenario('replication', 'how long a publish takes to a standby and to a subscriber', replication, quick=False),
 ]
