@@ -30,6 +30,7 @@
 typedef struct LogMapping
 {
 	uint64		serial;			/* of the machine; 0 = none */
+	uint64		announced;		/* to the launcher */
 	void	   *address;
 	Size		size;			/* of a mapping of our own, 0 = is none */
 	bool		is_sysv;
@@ -81,10 +82,15 @@ map_descriptor(int fd, Size size)
 static void *
 map_sysv(dsm_handle handle, Size size)
 {
-	int			id = shmget((key_t) handle, 0, 0);
+	key_t		key = (key_t) handle;
 	struct shmid_ds status;
 	void	   *address;
+	int			id;
 
+	/* as the server does */
+	if (key < 1)
+		key = -key;
+	id = shmget(key, 0, 0);
 	if (id < 0 || shmctl(id, IPC_STAT, &status) != 0 ||
 		status.shm_segsz < size)
 		return NULL;
@@ -140,18 +146,23 @@ make_scan(void)
 	return true;
 }
 
-/* Tell the launcher what is mapped, so that it can have it let go. */
+/*
+ * Tell the launcher what is mapped, so that it can have it let go; as soon as
+ * this process has a place where to say so, which is not at its first lines.
+ */
 static void
-announce(uint64 serial)
+announce(void)
 {
 	int			index = AcdatMyBackendIndex();
 
-	if (index < 0 || index >= acdat_registry->max_backends)
+	if (mine.announced == mine.serial ||
+		index < 0 || index >= acdat_registry->max_backends)
 		return;
 	pg_atomic_write_u32(&acdat_registry->backends[index].pid,
 						(uint32) MyProcPid);
-	pg_atomic_write_u64(&acdat_registry->backends[index].log_serial, serial);
-	pg_memory_barrier();
+	pg_atomic_write_u64(&acdat_registry->backends[index].log_serial,
+						mine.serial);
+	mine.announced = mine.serial;
 }
 
 /* Map a machine that is counted as mapped. */
@@ -177,7 +188,6 @@ map_machine(const AcdatLogChoice *choice)
 	acdat_machine_describe(&mine.machine, &info);
 	mine.encoding = info.options.encoding;
 	mine.serial = choice->serial;
-	announce(mine.serial);
 	return true;
 }
 
@@ -387,6 +397,7 @@ acdat_log_machine_begin(const char *name, acdat_encoding *encoding)
 			continue;
 		if (mine.serial == choice.serial || map_machine(&choice))
 		{
+			announce();
 			*encoding = mine.encoding;
 			return mine.scan;
 		}
@@ -416,7 +427,7 @@ log_xact_callback(XactEvent event, void *arg)
 		mine.serial == pg_atomic_read_u64(&acdat_registry->log.current))
 		return;
 	unmap();
-	announce(0);
+	announce();
 }
 
 void

@@ -22,6 +22,8 @@ log_rotation_size = 0
 log_line_prefix = '%m [%p] %q%a '
 log_error_verbosity = verbose
 log_parameter_max_length_on_error = -1
+log_connections = on
+log_disconnections = on
 acdat_bgw.log_dictionary = 'secrets'
 session_preload_libraries = 'auto_explain'
 auto_explain.log_min_duration = 0
@@ -180,6 +182,18 @@ like($log->{stderr}, qr/SELECT 1\/0, '\*{6} x x/, 'what fits of a long statement
 
 $session->quit;
 $before = logs();
+{
+	local $ENV{PGAPPNAME} = 'zanzibar';
+
+	sql($node, 'postgres', 'SELECT 1');
+}
+poll_until(sub { slurp_file($file{stderr}) =~ m/\*{8} LOG:  00000: disconnection: session time/ });
+$log = since($before);
+hidden('first and last lines of a process', $log, qr/disconnection: session time: 0:00:0/);
+like($log->{stderr}, qr/connection received: host=\[local\]/, 'they are not withheld');
+like($log->{stderr}, qr/application_name=\*{8}/, 'the name of the application is masked');
+
+$before = logs();
 sql($node, 'postgres', q(SELECT pg_create_physical_replication_slot('zanzibar'); CHECKPOINT));
 $node->psql('postgres', 'START_REPLICATION SLOT quokka 0/0', replication => 'database');
 $node->psql('postgres', 'IDENTIFY_SYSTEM; SELECT zanzibar', replication => 'database');
@@ -202,6 +216,33 @@ ok(log_is_redacted(), 'and its log is soon no longer withheld');
 $log = since($before);
 hidden('crash', $log, qr/terminated by signal 9/);
 like($log->{stderr}, qr/DETAIL:  $withheld/, 'the statement that crashed is withheld');
+
+# ---- Another server, another encoding ----
+
+$node->backup('copy');
+
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+ok(poll_until(sub {
+		sql_error($standby, 'postgres', q(SELECT 1/0, 'quokka'));
+		slurp_file($standby->data_dir . '/log/server.log') =~ m/STATEMENT:  SELECT 1\/0, '\*{6}'/ }),
+	'a standby hides the words, too');
+unlike(slurp_file($standby->data_dir . '/log/server.log'), $word, 'and wrote none before');
+$standby->stop;
+
+sql($node, 'postgres', q(CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'));
+$before = logs();
+$session = session($node, 'latin');
+$session->query(q(SET client_encoding = 'UTF8'));
+like($session->error(q(SELECT 1/0, 'Müßig')), qr/22012/, 'a statement in another encoding');
+$session->error(q(SELECT 1/0, 'quokka'));
+$session->quit;
+$log = since($before);
+like($log->{stderr}, qr/STATEMENT:  \[redacted: text in another encoding\]/,
+	'text in another encoding is withheld');
+hidden('another encoding', $log, qr/SELECT 1\/0, '\*{6}'/);
 
 # ---- A later version, none, another setting ----
 
@@ -248,6 +289,8 @@ sub plain
 
 	$log =~ s/^.*?(ERROR|LOG|STATEMENT|LOCATION|DETAIL|HINT|CONTEXT|QUERY)/$1/mg;
 	$log =~ s/ZZ\d{3}/mark/g;
+	$log =~ s/^LOG:  00000: (dis)?connection .*\nLOCATION:.*\n//mg;
+	$log =~ s/^LOG:  00000: disconnection: .*\nLOCATION:.*\n//mg;
 	$log =~ s/duration: \S+ ms/duration/g;
 	$log =~ s/cost=\S+.*$/cost/mg;
 	return $log;
@@ -269,5 +312,24 @@ $node->reload;
 ok(log_is_redacted(), 'the dictionary is used again');
 is(plain_lines(), $without, 'lines without words are the same with the setting and without');
 $node->stop;
+
+# ---- Other kinds of shared memory ----
+
+foreach my $memory (
+	'dynamic_shared_memory_type = mmap',
+	'dynamic_shared_memory_type = sysv',
+	'min_dynamic_shared_memory = 16MB')
+{
+	my $other = new_node('memory' . ++$marks,
+		conf => "acdat_bgw.log_dictionary = 'secrets'\n$memory\n");
+
+	publish($other, 'postgres', 'secrets', \@words, cluster => 'true');
+	ok(poll_until(sub {
+			sql_error($other, 'postgres', q(SELECT 1/0, 'quokka'));
+			slurp_file($other->logfile) =~ m/STATEMENT:  SELECT 1\/0, '\*{6}'/ }),
+		"words are hidden with $memory");
+	unlike(slurp_file($other->logfile), $word, 'and none is written before');
+	$other->stop;
+}
 
 done_testing();
