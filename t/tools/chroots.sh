@@ -53,14 +53,21 @@ mirror_of_machine()
 		awk -v codename="$codename" '$2 == codename && $3 == "main" { print $1; exit }'
 }
 
+# in_chroot ROOT COMMAND...: with that, after mount_chroot, as the root of all
+# mounts: a process that has changed its root alone may not make name spaces,
+# as one test does.
 in_chroot()
 {
-	local root=$1
-
-	shift
+	# shellcheck disable=SC2016
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
 		DEBIAN_FRONTEND=noninteractive ${ACDAT_KEEP:+ACDAT_KEEP="$ACDAT_KEEP"} \
-		chroot "$root" "$@" </dev/null
+		unshare --mount sh -ec 'mount --rbind "$1" "$1"
+			cd "$1"
+			pivot_root . mnt
+			cd /
+			umount -l /mnt
+			shift
+			exec "$@"' sh "$@" </dev/null
 }
 
 mount_chroot()
