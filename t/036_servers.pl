@@ -83,7 +83,8 @@ is(sql($subscribers[1], 'postgres', answer('pii', 'Alice Miller', 'x')), 'Alice 
 $subscribers[0]->stop;
 publish($hub, 'postgres', 'pii', ['Dora']);
 $subscribers[0]->start;
-$subscribers[1]->restart('immediate');
+$subscribers[1]->stop('immediate');
+$subscribers[1]->start;
 ok(all_answer('Dora', 'Alice Miller', 'Dora'), 'a subscriber that was away catches up');
 sql($hub, 'postgres', q{SELECT acdat.drop_dictionary('pii')});
 ok(poll_until(sub {
