@@ -217,6 +217,15 @@ $log = since($before);
 hidden('crash', $log, qr/terminated by signal 9/);
 like($log->{stderr}, qr/DETAIL:  $withheld/, 'the statement that crashed is withheld');
 
+$before = logs();
+$session = session($node, 'postgres');
+$session->send_query(q(SELECT pg_sleep(600), 'quokka'));
+ok($node->poll_query_until('postgres',
+		q(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep')),
+	'a session is terminated');
+like(($session->result)[1], qr/57P01/, 'and is told so');
+hidden('terminated', since($before), qr/SELECT pg_sleep\(600\), '\*{6}'/);
+
 # ---- Another server, another encoding ----
 
 $node->backup('copy');
@@ -331,5 +340,27 @@ foreach my $memory (
 	unlike(slurp_file($other->logfile), $word, 'and none is written before');
 	$other->stop;
 }
+
+# ---- A critical section ----
+
+# A process that cannot make the next file of the WAL panics.
+my $panicking = new_node('panic', conf => "acdat_bgw.log_dictionary = 'files'\n");
+my $wal = $panicking->data_dir . '/pg_wal';
+
+publish($panicking, 'postgres', 'files', ['xlogtemp'], cluster => 'true');
+ok(poll_until(sub {
+		sql_error($panicking, 'postgres', q(SELECT 1/0, 'xlogtemp'));
+		slurp_file($panicking->logfile) =~ m/STATEMENT:  SELECT 1\/0, '\*{8}'/ }),
+	'a dictionary for a part of a message of a critical section');
+chmod 0500, $wal;
+ok(poll_until(sub {
+		sql_error($panicking, 'postgres',
+			q(SELECT pg_logical_emit_message(false, '', 'some WAL'), pg_switch_wal()));
+		slurp_file($panicking->logfile) =~ m/PANIC:/ }),
+	'a process panics');
+chmod 0700, $wal;
+like(slurp_file($panicking->logfile), qr/PANIC:  could not create file "pg_wal\/\*{8}\.\d+"/,
+	'the word is masked in a critical section');
+$panicking->stop('immediate');
 
 done_testing();
