@@ -11,6 +11,20 @@ COMMENT ON FUNCTION acdat.require_library(text) IS
 	'raise an error if the library that is loaded is older than that; scripts of the extension call it first';
 SELECT acdat.require_library('1.0');
 
+-- who owns the schema could put functions beside those of the extension
+DO $check$
+BEGIN
+	IF EXISTS (SELECT FROM pg_catalog.pg_namespace n
+		JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
+		WHERE n.nspname OPERATOR(pg_catalog.=) 'acdat' AND NOT r.rolsuper)
+	THEN
+		RAISE insufficient_privilege USING
+			MESSAGE = 'schema "acdat" belongs to a role that is no superuser',
+			HINT = 'Drop or rename the schema, or change its owner.';
+	END IF;
+END
+$check$;
+
 /* ---- Types ---- */
 
 CREATE TYPE acdat.machine;
