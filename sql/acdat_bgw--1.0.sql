@@ -256,14 +256,14 @@ CREATE FUNCTION acdat.redact(value text, dictionary text,
 	RETURNS text STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(text, text, text, text) IS
-	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], hash a hash with the key acdat_bgw.hash_key';
+	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], hash a hash with the key acdat_bgw.hash_key, keep_last a mask for each character but the last four, or as many as in keep_last 2';
 
 CREATE FUNCTION acdat.redact(value bytea, dictionary text,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
 	RETURNS bytea STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(bytea, text, text, text) IS
-	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], hash a hash with the key acdat_bgw.hash_key';
+	'the value with everything that a pattern of the dictionary matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], hash a hash with the key acdat_bgw.hash_key, keep_last a mask for each character but the last four, or as many as in keep_last 2';
 
 CREATE FUNCTION acdat.redact(value text[], dictionary text,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
@@ -363,14 +363,14 @@ CREATE FUNCTION acdat.redact(value text, machine acdat.machine,
 	RETURNS text IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(text, acdat.machine, text, text) IS
-	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME]';
+	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], keep_last a mask for each character but the last four, or as many as in keep_last 2';
 
 CREATE FUNCTION acdat.redact(value bytea, machine acdat.machine,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)
 	RETURNS bytea IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
 COMMENT ON FUNCTION acdat.redact(bytea, acdat.machine, text, text) IS
-	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME]';
+	'the value with everything that a pattern of the machine matches hidden: style chars puts a mask (default *) for each character, fixed a mask (default [REDACTED]) for each match, tag the tag of the pattern, as [NAME], keep_last a mask for each character but the last four, or as many as in keep_last 2';
 
 CREATE FUNCTION acdat.redact(value text[], machine acdat.machine,
 	style text DEFAULT 'chars', mask text DEFAULT NULL)

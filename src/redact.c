@@ -129,11 +129,12 @@ rewrite_with_marks(AcdatRewriter *rewriter, const char *bytes, Size len)
 	acdat_scan_start(scan, rewrite->policy, bytes, len, true);
 	while ((status = acdat_scan_next(scan, &match)) == ACDAT_OK)
 	{
-		char	   *mark = acdat_mark_text(rewriter, &match, bytes);
+		Size		mark_len;
+		char	   *mark = acdat_mark_text(rewriter, &match, bytes, &mark_len);
 
 		status = put(rewrite, &left, bytes + copied, match.start - copied);
 		if (status == ACDAT_OK)
-			status = put(rewrite, &left, mark, strlen(mark));
+			status = put(rewrite, &left, mark, mark_len);
 		if (status != ACDAT_OK)
 			return status;
 		pfree(mark);

@@ -22,13 +22,15 @@ typedef enum AcdatMark
 {
 	ACDAT_MARK_NONE = 0,
 	ACDAT_MARK_TAG,				/* the tag of the pattern: [NAME] */
-	ACDAT_MARK_HASH				/* a keyed hash of the bytes matched */
+	ACDAT_MARK_HASH,			/* a keyed hash of the bytes matched */
+	ACDAT_MARK_KEEP_LAST		/* masks, and the last characters */
 } AcdatMark;
 
 typedef struct AcdatRewriter
 {
 	acdat_rewrite rewrite;		/* style, policy and mask */
 	AcdatMark	mark;
+	int			keep;			/* characters that style keep_last shows */
 	const AcdatMachineRef *ref;
 	bool		is_machine;		/* ref is a machine value's */
 	bool		is_text;		/* the pieces, as opposed to bytea */
@@ -48,9 +50,10 @@ extern void acdat_rewriter_begin(AcdatRewriter *rewriter,
 extern void acdat_rewriter_style(AcdatRewriter *rewriter, text *style,
 								 text *mask);
 
-/* The mark for a match in a piece, palloc'd. */
+/* The mark for a match in a piece, palloc'd, with its length. */
 extern char *acdat_mark_text(const AcdatRewriter *rewriter,
-							 const acdat_match *match, const char *bytes);
+							 const acdat_match *match, const char *bytes,
+							 Size *len);
 
 /*
  * A piece rewritten, as a new value; NULL if nothing matches in it.  Raises

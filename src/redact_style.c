@@ -25,6 +25,11 @@
 #define DEFAULT_CHARS_MASK "*"
 #define DEFAULT_FIXED_MASK "[REDACTED]"
 
+/* Style keep_last, and how many characters it shows. */
+#define KEEP_LAST "keep_last"
+#define DEFAULT_KEEP 4
+#define MAX_KEEP 1000
+
 /* Bytes of a hash that are shown, each as two digits. */
 #define HASH_BYTES 8
 
@@ -50,7 +55,7 @@ check_chars_mask(const AcdatRewriter *rewriter)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("mask must be exactly one character"),
-			 errdetail("Style chars puts one mask in place of each character."),
+			 errdetail("Styles chars and keep_last put one mask in place of each character."),
 			 errhint("Use style fixed for a mask of any length.")));
 }
 
@@ -73,12 +78,42 @@ check_hash(const AcdatRewriter *rewriter)
 				 errhint("A superuser can set acdat_bgw.hash_key.")));
 }
 
-void
-acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
+/*
+ * "keep_last", or with a number of characters, "keep_last 2"; false if style
+ * is another one.
+ */
+static bool
+parse_keep_last(const text *style, int *keep)
+{
+	char	   *string = text_to_cstring(style);
+	Size		len = strlen(KEEP_LAST);
+	char	   *end;
+	long		value;
+
+	if (strncmp(string, KEEP_LAST, len) != 0)
+		return false;
+	*keep = DEFAULT_KEEP;
+	if (string[len] == '\0')
+		return true;
+	if (string[len] != ' ')
+		return false;
+	value = strtol(string + len, &end, 10);
+	if (*end != '\0' || end == string + len || value < 1 || value > MAX_KEEP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid number of characters in redaction style: \"%s\"",
+						string),
+				 errhint("Use keep_last with 1 to %d, as in keep_last 4.",
+						 MAX_KEEP)));
+	*keep = (int) value;
+	return true;
+}
+
+static void
+choose_style(AcdatRewriter *rewriter, const text *style)
 {
 	acdat_rewrite *rewrite = &rewriter->rewrite;
 
-	rewrite->policy = ACDAT_MERGED;
 	if (style == NULL || text_equals(style, "chars"))
 	{
 		rewrite->style = ACDAT_REWRITE_CHARS;
@@ -96,25 +131,40 @@ acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
 		check_hash(rewriter);
 		rewriter->mark = ACDAT_MARK_HASH;
 	}
+	else if (parse_keep_last(style, &rewriter->keep))
+	{
+		rewriter->mark = ACDAT_MARK_KEEP_LAST;
+		rewrite->mask = DEFAULT_CHARS_MASK;
+	}
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized redaction style: \"%s\"",
 						text_to_cstring(style)),
-				 errhint("Use chars, fixed, tag or hash.")));
+				 errhint("Use chars, fixed, tag, hash or keep_last.")));
+}
+
+void
+acdat_rewriter_style(AcdatRewriter *rewriter, text *style, text *mask)
+{
+	acdat_rewrite *rewrite = &rewriter->rewrite;
+
+	rewrite->policy = ACDAT_MERGED;
+	choose_style(rewriter, style);
 	if (mask == NULL)
 	{
 		rewrite->mask_len = rewrite->mask == NULL ? 0 : strlen(rewrite->mask);
 		return;
 	}
-	if (rewriter->mark != ACDAT_MARK_NONE)
+	if (rewrite->mask == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("redaction style \"%s\" takes no mask",
 						text_to_cstring(style))));
 	rewrite->mask = VARDATA_ANY(mask);
 	rewrite->mask_len = VARSIZE_ANY_EXHDR(mask);
-	if (rewrite->style == ACDAT_REWRITE_CHARS)
+	if (rewrite->style == ACDAT_REWRITE_CHARS ||
+		rewriter->mark == ACDAT_MARK_KEEP_LAST)
 		check_chars_mask(rewriter);
 }
 
@@ -167,12 +217,54 @@ hash_mark(const char *bytes, Size len)
 	return psprintf("[%s]", digits);
 }
 
+static Size
+character_length(const AcdatRewriter *rewriter, const char *bytes, Size len)
+{
+	return acdat_cluster_length(rewriter->encoding,
+								(const unsigned char *) bytes, len);
+}
+
+/*
+ * A mask for each character (grapheme cluster) but the last ones, of which at
+ * most half of all are shown: a short secret is not given away.
+ */
+static char *
+keep_last_mark(const AcdatRewriter *rewriter, const char *bytes, Size len,
+			   Size *mark_len)
+{
+	const acdat_rewrite *rewrite = &rewriter->rewrite;
+	Size		count = 0;
+	Size		masked;
+	Size		pos;
+	Size		i;
+	StringInfoData mark;
+
+	for (pos = 0; pos < len; count++)
+		pos += character_length(rewriter, bytes + pos, len - pos);
+	masked = count - Min((Size) rewriter->keep, count / 2);
+	initStringInfo(&mark);
+	for (pos = 0, i = 0; i < masked; i++)
+	{
+		pos += character_length(rewriter, bytes + pos, len - pos);
+		appendBinaryStringInfo(&mark, rewrite->mask, (int) rewrite->mask_len);
+	}
+	appendBinaryStringInfo(&mark, bytes + pos, (int) (len - pos));
+	*mark_len = (Size) mark.len;
+	return mark.data;
+}
+
 char *
 acdat_mark_text(const AcdatRewriter *rewriter, const acdat_match *match,
-				const char *bytes)
+				const char *bytes, Size *len)
 {
-	if (rewriter->mark == ACDAT_MARK_HASH)
-		return hash_mark(bytes + match->start, match->end - match->start);
-	Assert(rewriter->mark == ACDAT_MARK_TAG);
-	return tag_mark(rewriter, match->pattern);
+	const char *matched = bytes + match->start;
+	Size		matched_len = match->end - match->start;
+	char	   *mark;
+
+	if (rewriter->mark == ACDAT_MARK_KEEP_LAST)
+		return keep_last_mark(rewriter, matched, matched_len, len);
+	mark = rewriter->mark == ACDAT_MARK_HASH ?
+		hash_mark(matched, matched_len) : tag_mark(rewriter, match->pattern);
+	*len = strlen(mark);
+	return mark;
 }

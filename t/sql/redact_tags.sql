@@ -47,3 +47,20 @@ SELECT acdat.redact('AliceAlice', 'tagged', 'tag');
 RESET acdat_bgw.max_output_bytes;
 SELECT acdat.drop_dictionary('tagged');
 DROP TABLE tagged, long_values;
+
+-- style keep_last: the last characters stay, at most half of them
+SELECT acdat.publish('last', ARRAY['4929123456789012', 'Alice', 'x', 'né', 'né', '👩‍👩‍👧👍🏽ab'], ignore => ' -', reader => 'public') AS version;
+SELECT s AS style, acdat.redact('card 4929 1234 5678 9012, Alice, x', 'last', s)
+FROM unnest(ARRAY['keep_last', 'keep_last 1', 'keep_last 2', 'keep_last 1000']) s;
+SELECT acdat.redact('4929-1234-5678-9012', 'last', 'keep_last', '#'), acdat.redact('4929123456789012', 'last', 'keep_last 2', '㊙');
+SELECT acdat.redact('né né 👩‍👩‍👧👍🏽ab', 'last', 'keep_last 3');
+SELECT acdat.redact('AliceAlice', 'last', 'keep_last');
+SELECT acdat.redact('\x416c69636500416c696365'::bytea, acdat.compile('\x696365004100'::bytea), 'keep_last');
+SELECT acdat.redact('\x416c6963650041'::bytea, acdat.compile('\x69636500'::bytea), 'keep_last');
+SELECT acdat.redact('{"card": "4929123456789012", "a": ["Alice"]}'::jsonb, 'last', 'keep_last'), acdat.redact(ARRAY['Alice', NULL], 'last', 'keep_last');
+SELECT acdat.redact('x', 'last', 'keep_last 0');
+SELECT acdat.redact('x', 'last', 'keep_last 1001');
+SELECT acdat.redact('x', 'last', 'keep_last four');
+SELECT acdat.redact('x', 'last', 'keep_last4');
+SELECT acdat.redact('x', 'last', 'keep_last', 'xx');
+SELECT acdat.drop_dictionary('last');
