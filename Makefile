@@ -27,7 +27,6 @@ MODULE_big = acdat_bgw
 EXTENSION = acdat_bgw
 DATA = $(sort $(wildcard sql/acdat_bgw--*.sql))
 # all extensions' documents are installed into one folder
-DOCS = $(filter-out doc/README.md,$(sort $(wildcard doc/*.md)))
 PGFILEDESC = "acdat_bgw - dictionaries of words, shared by the cluster"
 
 CORE_SOURCES = $(sort $(wildcard src/core/*.c))

@@ -504,7 +504,7 @@ CREATE FUNCTION acdat.publish_if_changed(name text, query text,
 	RETURNS bigint VOLATILE PARALLEL UNSAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_publish_query_if_changed';
 COMMENT ON FUNCTION acdat.publish_if_changed(text, text, text, text, text, text, text, boolean, boolean, integer) IS
-	'publish() unless patterns in their order, query and options are those of the current version; returns the version that is current then';
+	'publish() unless patterns, query and options are those of the current version; returns the version that is current then';
 
 CREATE FUNCTION acdat.publish_if_changed(name text, patterns text[],
 	case_insensitive text DEFAULT NULL, normalization text DEFAULT NULL,
@@ -514,7 +514,7 @@ CREATE FUNCTION acdat.publish_if_changed(name text, patterns text[],
 	RETURNS bigint VOLATILE PARALLEL UNSAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_publish_array_if_changed';
 COMMENT ON FUNCTION acdat.publish_if_changed(text, text[], text, text, text, text, text, boolean, boolean, integer) IS
-	'publish() unless patterns in their order and options are those of the current version; returns the version that is current then';
+	'publish() unless patterns with their positions and options are those of the current version; returns the version that is current then';
 
 REVOKE ALL ON FUNCTION
 	acdat.publish_if_changed(text, text, text, text, text, text, text, boolean, boolean, integer),
@@ -636,7 +636,10 @@ BEGIN
 		EXECUTE words INTO then_found USING name, texts;
 		RAISE SQLSTATE 'ACDAT';
 	EXCEPTION WHEN SQLSTATE 'ACDAT' THEN
-		NULL;
+		-- unless it is the query's own
+		IF then_found IS NULL THEN
+			RAISE;
+		END IF;
 	END;
 	RETURN QUERY SELECT t.value, coalesce(t.a, '{}')::pg_catalog.text[], t.b::pg_catalog.text[]
 		FROM ROWS FROM (pg_catalog.unnest(texts), pg_catalog.unnest(now_found), pg_catalog.unnest(then_found))

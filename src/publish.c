@@ -247,33 +247,6 @@ current_version(const AcdatDictionaryRow *row, int64 version,
 	return result;
 }
 
-/* Are the patterns read those of a stored version, in the same order? */
-static bool
-same_patterns(const AcdatContent *content, const AcdatVersionRow *stored)
-{
-	return stored->content != NULL &&
-		VARSIZE(stored->content) - VARHDRSZ == (Size) content->pack.len &&
-		memcmp(VARDATA(stored->content), content->pack.data,
-			   (Size) content->pack.len) == 0;
-}
-
-/* Are options and source the same, too? */
-static bool
-same_version(const AcdatContent *content, const AcdatVersionRow *stored)
-{
-	const acdat_options *a = &content->options;
-	const acdat_options *b = &stored->options;
-	bool		same_source = content->source == NULL ? stored->source == NULL :
-		stored->source != NULL && strcmp(content->source, stored->source) == 0;
-
-	return same_source && a->encoding == b->encoding &&
-		a->case_insensitive == b->case_insensitive &&
-		a->normalize == b->normalize && a->boundary == b->boundary &&
-		a->ignore_len == b->ignore_len &&
-		(a->ignore_len == 0 || memcmp(a->ignore, b->ignore, a->ignore_len) == 0) &&
-		same_patterns(content, stored);
-}
-
 /* Does publish() leave the attributes of a dictionary as they are? */
 static bool
 same_row(const AcdatDictionaryRow *row, const AcdatDictionaryRow *old)
@@ -340,7 +313,7 @@ publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array,
 	if (content.patterns == 0 && !allow_empty)
 		refuse_empty(NameStr(name));
 	if (only_if_changed && current != NULL && same_row(row, old) &&
-		same_version(&content, current))
+		acdat_same_version(&content, current))
 		return row->version;
 	return publish_content(row, &content);
 }
@@ -448,7 +421,7 @@ republish(AcdatDictionaryRow *row, bool only_if_changed)
 	content_like(&content, current);
 	read_as_owner(&content, row);
 	acdat_check_unchanged(name, row);
-	if (only_if_changed && same_patterns(&content, current))
+	if (only_if_changed && acdat_same_patterns(&content, current))
 		return row->version;
 	if (content.patterns == 0 && current->patterns != 0)
 		ereport(ERROR,

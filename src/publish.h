@@ -85,6 +85,15 @@ extern void acdat_check_name_free(const char *name, bool cluster,
 extern void acdat_read_query(AcdatContent *content, const char *query);
 extern void acdat_read_array(AcdatContent *content, ArrayType *array);
 
+/*
+ * Are the patterns read those of a stored version, with the same attributes,
+ * in whatever order?  Are options and source the same, too?
+ */
+extern bool acdat_same_patterns(const AcdatContent *content,
+								const AcdatVersionRow *stored);
+extern bool acdat_same_version(const AcdatContent *content,
+							   const AcdatVersionRow *stored);
+
 /* Write rows; they run as the owner of the tables. */
 extern void acdat_write_version(const AcdatDictionaryRow *row,
 								const AcdatContent *content, int encoding,

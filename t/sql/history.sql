@@ -8,6 +8,16 @@ INSERT INTO words VALUES ('alpha', 1, 'greek'), ('beta', 2, 'greek'), ('gamma', 
 SELECT acdat.publish_if_changed('kept', 'SELECT * FROM words ORDER BY id', reader => 'public') AS version;
 SELECT acdat.publish_if_changed('kept', 'SELECT * FROM words ORDER BY id') AS version;
 SELECT acdat.publish_if_changed('kept', 'SELECT * FROM words ORDER BY id', reader => 'public', case_insensitive => 'none') AS version;
+ALTER TABLE words ADD sort integer;
+UPDATE words SET sort = -id;
+SELECT acdat.publish_if_changed('ordered', 'SELECT pattern, id, tag FROM words ORDER BY sort') AS version;
+UPDATE words SET sort = id;
+SELECT acdat.publish_if_changed('ordered', 'SELECT pattern, id, tag FROM words ORDER BY sort') AS version;
+UPDATE words SET id = 4 - id;
+SELECT acdat.publish_if_changed('ordered', 'SELECT pattern, id, tag FROM words ORDER BY sort') AS version;
+SELECT acdat.drop_dictionary('ordered');
+UPDATE words SET id = 4 - id;
+ALTER TABLE words DROP sort;
 UPDATE words SET tag = 'letter' WHERE id = 2;
 SELECT acdat.publish_if_changed('kept', 'SELECT * FROM words ORDER BY id') AS version;
 SELECT acdat.publish_if_changed('kept', 'SELECT * FROM words ORDER BY id', case_insensitive => 'ascii') AS version;
@@ -31,6 +41,9 @@ SELECT * FROM acdat.preview('kept', 'SELECT * FROM words ORDER BY id', 'posts', 
 SELECT * FROM acdat.preview('unheard', 'SELECT * FROM words ORDER BY id', 'posts', 'the body');
 SELECT name, version FROM acdat.dictionaries WHERE name IN ('kept', 'unheard');
 SELECT acdat.match_ids('alpha delta gamma', 'kept');
+CREATE FUNCTION raises() RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE SQLSTATE 'ACDAT'; END$$;
+SELECT acdat.preview('kept', 'SELECT raises() AS pattern', 'posts', 'the body');
+DROP FUNCTION raises();
 SELECT acdat.preview('kept', NULL, 'posts', 'the body');
 SELECT acdat.preview('kept', 'SELECT 1', 'posts', 'the body');
 SELECT acdat.preview('kept', 'SELECT * FROM words', 'posts', 'no column');
