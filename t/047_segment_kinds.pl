@@ -31,7 +31,8 @@ SQL
 		"$kind: the next version answers");
 	ok(wait_for_states($node, 'd', '2:live'), "$kind: the former one goes");
 	$session->quit;
-	$node->restart('immediate');
+	$node->stop('immediate');
+	$node->start;
 	is(sql($node, 'postgres', answer('d', 'line 9', 'line 8')), 'line 9', "$kind: after a crash it is loaded again");
 	sql($node, 'postgres', q{SELECT acdat.drop_dictionary('d')});
 	ok(wait_for_states($node, 'd', ''), "$kind: dropped, it is gone");
