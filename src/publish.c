@@ -327,46 +327,52 @@ require_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 				 errmsg("parameter \"%s\" must not be null", name)));
 }
 
-/* acdat.publish(name text, query text, ...) returns bigint */
-Datum
-acdat_publish_query(PG_FUNCTION_ARGS)
+static Datum
+publish_query(FunctionCallInfo fcinfo, bool only_if_changed)
 {
 	acdat_require_registry();
 	require_argument(fcinfo, 0, "name");
 	require_argument(fcinfo, 1, "query");
 	PG_RETURN_INT64(publish(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(1)),
-							NULL, false));
+							NULL, only_if_changed));
+}
+
+static Datum
+publish_array(FunctionCallInfo fcinfo, bool only_if_changed)
+{
+	acdat_require_registry();
+	require_argument(fcinfo, 0, "name");
+	require_argument(fcinfo, 1, "patterns");
+	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1),
+							only_if_changed));
+}
+
+/* acdat.publish(name text, query text, ...) returns bigint */
+Datum
+acdat_publish_query(PG_FUNCTION_ARGS)
+{
+	return publish_query(fcinfo, false);
 }
 
 /* acdat.publish(name text, patterns text[], ...) returns bigint */
 Datum
 acdat_publish_array(PG_FUNCTION_ARGS)
 {
-	acdat_require_registry();
-	require_argument(fcinfo, 0, "name");
-	require_argument(fcinfo, 1, "patterns");
-	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1), false));
+	return publish_array(fcinfo, false);
 }
 
 /* acdat.publish_if_changed(name text, query text, ...) returns bigint */
 Datum
 acdat_publish_query_if_changed(PG_FUNCTION_ARGS)
 {
-	acdat_require_registry();
-	require_argument(fcinfo, 0, "name");
-	require_argument(fcinfo, 1, "query");
-	PG_RETURN_INT64(publish(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(1)),
-							NULL, true));
+	return publish_query(fcinfo, true);
 }
 
 /* acdat.publish_if_changed(name text, patterns text[], ...) returns bigint */
 Datum
 acdat_publish_array_if_changed(PG_FUNCTION_ARGS)
 {
-	acdat_require_registry();
-	require_argument(fcinfo, 0, "name");
-	require_argument(fcinfo, 1, "patterns");
-	PG_RETURN_INT64(publish(fcinfo, NULL, PG_GETARG_ARRAYTYPE_P(1), true));
+	return publish_array(fcinfo, true);
 }
 
 /*
@@ -376,20 +382,12 @@ acdat_publish_array_if_changed(PG_FUNCTION_ARGS)
 static void
 read_as_owner(AcdatContent *content, const AcdatDictionaryRow *row)
 {
-	Oid			userid;
-	int			sec_context;
-	int			guc_level = NewGUCNestLevel();
-	Oid			owner = get_role_oid(NameStr(row->owner), false);
+	AcdatFormerRole former;
 
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(owner, sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	(void) set_config_option("search_path", content->source_path,
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	acdat_become(&former, get_role_oid(NameStr(row->owner), false),
+				 content->source_path);
 	acdat_read_query(content, content->source);
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(userid, sec_context);
+	acdat_become_former(&former);
 }
 
 /* Content with the options and the source of a stored version, no patterns. */

@@ -94,6 +94,24 @@ extern bool acdat_same_patterns(const AcdatContent *content,
 extern bool acdat_same_version(const AcdatContent *content,
 							   const AcdatVersionRow *stored);
 
+/* A search path that nobody can put anything into. */
+#define ACDAT_SAFE_PATH "pg_catalog, pg_temp"
+
+typedef struct AcdatFormerRole
+{
+	Oid			userid;
+	int			sec_context;
+	int			guc_level;
+} AcdatFormerRole;
+
+/*
+ * Run what follows as a role, restricted as maintenance commands are, with a
+ * search path; and be who one was.  An error undoes it with the transaction.
+ */
+extern void acdat_become(AcdatFormerRole *former, Oid role,
+						 const char *search_path);
+extern void acdat_become_former(const AcdatFormerRole *former);
+
 /* Write rows; they run as the owner of the tables. */
 extern void acdat_write_version(const AcdatDictionaryRow *row,
 								const AcdatContent *content, int encoding,

@@ -276,12 +276,25 @@ acdat_check_name_free(const char *name, bool cluster, const pg_uuid_t *id)
 
 /* ------------------------------------------------------- changing rows */
 
-typedef struct OwnerContext
+void
+acdat_become(AcdatFormerRole *former, Oid role, const char *search_path)
 {
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
-} OwnerContext;
+	GetUserIdAndSecContext(&former->userid, &former->sec_context);
+	former->guc_level = NewGUCNestLevel();
+	(void) set_config_option("search_path", search_path,
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	SetUserIdAndSecContext(role, former->sec_context |
+						   SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+}
+
+void
+acdat_become_former(const AcdatFormerRole *former)
+{
+	SetUserIdAndSecContext(former->userid, former->sec_context);
+	AtEOXact_GUC(false, former->guc_level);
+}
 
 static Oid
 table_owner(Oid relid)
@@ -296,34 +309,23 @@ table_owner(Oid relid)
 	return owner;
 }
 
-/*
- * Become the owner of the extension's tables, with a search path that
- * nobody can put anything into.
- */
+/* Become the owner of the extension's tables. */
 static void
-begin_as_owner(OwnerContext *context)
+begin_as_owner(AcdatFormerRole *former)
 {
-	GetUserIdAndSecContext(&context->userid, &context->sec_context);
-	context->guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
-	SetUserIdAndSecContext(table_owner(acdat_dictionary_relid()),
-						   context->sec_context |
-						   SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
+	acdat_become(former, table_owner(acdat_dictionary_relid()),
+				 ACDAT_SAFE_PATH);
 	acdat_changing_rows = true;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 }
 
 static void
-end_as_owner(OwnerContext *context)
+end_as_owner(const AcdatFormerRole *former)
 {
 	SPI_finish();
 	acdat_changing_rows = false;
-	SetUserIdAndSecContext(context->userid, context->sec_context);
-	AtEOXact_GUC(false, context->guc_level);
+	acdat_become_former(former);
 }
 
 #define MAX_ARGS 20
@@ -366,10 +368,10 @@ static void
 execute_as_owner(const char *statement, Arguments *arguments, int expected,
 				 bool must_change)
 {
-	OwnerContext context;
+	AcdatFormerRole former;
 	int			result;
 
-	begin_as_owner(&context);
+	begin_as_owner(&former);
 	PG_TRY();
 	{
 		result = SPI_execute_with_args(statement, arguments->count,
@@ -385,7 +387,7 @@ execute_as_owner(const char *statement, Arguments *arguments, int expected,
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	end_as_owner(&context);
+	end_as_owner(&former);
 }
 
 void

@@ -8,9 +8,12 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "src/guc.h"
 #include "src/pgcompat.h"
@@ -236,6 +239,28 @@ acdat_redactable_type(Oid type)
 {
 	return type == TEXTOID || type == VARCHAROID || type == BYTEAOID ||
 		type == TEXTARRAYOID || type == JSONOID || type == JSONBOID;
+}
+
+int
+acdat_redactable_column(Relation relation, const char *name)
+{
+	TupleDesc	descriptor = RelationGetDescr(relation);
+	int			number = SPI_fnumber(descriptor, name);
+	Oid			type;
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(relation))));
+	type = TupleDescAttr(descriptor, number - 1)->atttypid;
+	if (!acdat_redactable_type(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of type %s cannot be redacted",
+						name, format_type_be(type)),
+				 errhint("Columns of types text, varchar, text[], json, jsonb and bytea can be.")));
+	return number;
 }
 
 Datum

@@ -15,6 +15,8 @@
 
 #include "postgres.h"
 
+#include "utils/relcache.h"
+
 #include "src/call_site.h"
 
 /* Texts made for each match, in the place of what acdat_rewrite puts. */
@@ -64,6 +66,12 @@ extern text *acdat_rewrite_piece(AcdatRewriter *rewriter, const char *bytes,
 
 /* May values of this type be redacted? */
 extern bool acdat_redactable_type(Oid type);
+
+/*
+ * The number of a column to be redacted; raises if the relation has none of
+ * that name or its type does not allow it.
+ */
+extern int	acdat_redactable_column(Relation relation, const char *name);
 
 /* Rewrite a value of such a type, which is not NULL. */
 extern Datum acdat_rewrite_datum(AcdatRewriter *rewriter, Oid type,

@@ -12,10 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
-#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "src/pgcompat.h"
@@ -69,21 +66,10 @@ check_call(FunctionCallInfo fcinfo)
 static void
 find_column(TriggerColumn *column, Relation relation, const char *name)
 {
-	int			number = SPI_fnumber(RelationGetDescr(relation), name);
-	Form_pg_attribute attribute;
+	int			number = acdat_redactable_column(relation, name);
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(relation),
+												number - 1);
 
-	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(relation))));
-	attribute = TupleDescAttr(RelationGetDescr(relation), number - 1);
-	if (!acdat_redactable_type(attribute->atttypid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of type %s cannot be redacted",
-						name, format_type_be(attribute->atttypid)),
-				 errhint("Columns of types text, varchar, text[], json, jsonb and bytea can be.")));
 	if (attribute->attgenerated != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),

@@ -23,11 +23,11 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "src/pgcompat.h"
+#include "src/publish.h"
 #include "src/redact.h"
 
 PG_FUNCTION_INFO_V1(acdat_create_redacted_view);
@@ -75,34 +75,6 @@ read_columns(RedactedView *view, ArrayType *array)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no column to be redacted is given")));
-}
-
-/* Raise unless all columns exist and have a type that can be redacted. */
-static void
-check_columns(const RedactedView *view)
-{
-	TupleDesc	descriptor = RelationGetDescr(view->relation);
-	int			i;
-
-	for (i = 0; i < view->count; i++)
-	{
-		int			number = SPI_fnumber(descriptor, view->columns[i]);
-		Oid			type;
-
-		if (number <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							view->columns[i],
-							RelationGetRelationName(view->relation))));
-		type = TupleDescAttr(descriptor, number - 1)->atttypid;
-		if (!acdat_redactable_type(type))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of type %s cannot be redacted",
-							view->columns[i], format_type_be(type)),
-					 errhint("Columns of types text, varchar, text[], json, jsonb and bytea can be.")));
-	}
 }
 
 static bool
@@ -247,25 +219,17 @@ copy_grants(const RedactedView *view)
 static void
 make_as_owner(const RedactedView *view)
 {
-	int			guc_level = NewGUCNestLevel();
-	Oid			userid;
-	int			sec_context;
+	AcdatFormerRole former;
 
-	GetUserIdAndSecContext(&userid, &sec_context);
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	try_redact(view);
-	SetUserIdAndSecContext(RelationGetForm(view->relation)->relowner,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
+	acdat_become(&former, RelationGetForm(view->relation)->relowner,
+				 ACDAT_SAFE_PATH);
 	create_view(view);
 	copy_grants(view);
+	acdat_become_former(&former);
 	SPI_finish();
-	SetUserIdAndSecContext(userid, sec_context);
-	AtEOXact_GUC(false, guc_level);
 }
 
 /* The name of the view, qualified with the schema of the table. */
@@ -309,7 +273,8 @@ acdat_create_redacted_view(PG_FUNCTION_ARGS)
 	read_columns(&view, PG_GETARG_ARRAYTYPE_P(2));
 	view.relation = table_open(PG_GETARG_OID(0), AccessShareLock);
 	check_relation(view.relation);
-	check_columns(&view);
+	for (i = 0; i < view.count; i++)
+		(void) acdat_redactable_column(view.relation, view.columns[i]);
 	view.name = view_name(fcinfo, view.relation, 5);
 	view.call_end = psprintf(", %s::pg_catalog.text, %s, %s)",
 							 literal_or_null(fcinfo, 1),

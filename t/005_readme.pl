@@ -8,13 +8,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $readme = slurp_file('README.md');
-my @blocks = $readme =~ m/^```sql\n(.*?)^```$/msg;
+my @blocks = documented_statements('README.md');
 my $node = new_node('readme', extension => 0);
 
 ok(@blocks > 0, 'the README shows statements');
 foreach my $i (0 .. $#blocks)
 {
-	is(sql_error($node, 'postgres', $blocks[$i]),
+	is(sql_error($node, 'postgres', $blocks[$i]{sql}),
 		'', 'statements ' . ($i + 1) . ' of the README run');
 }
 

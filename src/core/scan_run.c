@@ -276,16 +276,23 @@ count_foreign(const acdat_scan *scan, size_t starts)
 	return foreign;
 }
 
+/* Is a window long enough for so many lanes? */
+static bool
+is_wide(const acdat_scan *scan, size_t starts, size_t lanes)
+{
+	size_t		width = starts / lanes;
+
+	return width >= LANE_MIN && width / LANE_FACTOR >= scan->max_len;
+}
+
 void
 acdat_scan_window(acdat_scan *scan, size_t starts)
 {
-	size_t		width = starts / LANES;
-	bool		wide = width >= LANE_MIN && width / LANE_FACTOR >= scan->max_len;
+	bool		wide = is_wide(scan, starts, LANES);
 	int			foreign = wide ? count_foreign(scan, starts) : 0;
 
 	if (wide && foreign < MOSTLY_FOREIGN && scan->run_lanes != NULL &&
-		starts / SCAN_VECTOR_LANES >= LANE_MIN &&
-		starts / SCAN_VECTOR_LANES / LANE_FACTOR >= scan->max_len)
+		is_wide(scan, starts, SCAN_VECTOR_LANES))
 		run_vectors(scan, starts);
 	else if (wide && foreign < MOSTLY_FOREIGN)
 		run_lanes(scan, starts, foreign >= SOME_FOREIGN);
