@@ -83,9 +83,10 @@ foreach my $batch (1 .. $batches)
 	$session->query('CALL publish_many(' . (1000 * $batch) . ", $per_batch)");
 	foreach my $timeout (1 .. 10)
 	{
-		$session->query("SET statement_timeout = $timeout");
+		# LOCAL: what ends the transaction is not under the timeout
+		$session->query("BEGIN; SET LOCAL statement_timeout = $timeout");
 		$session->error(q{SELECT acdat.publish('d0', 'SELECT i::text AS pattern FROM generate_series(1, 20000) i')});
-		$session->query('RESET statement_timeout');
+		$session->query('ROLLBACK');
 	}
 	$session->query(q{SELECT acdat.contains('x', 'd' || i) FROM generate_series(0, 4) i});
 	$session->query(qq{SELECT acdat.publish('d' || i, 'SELECT i::text AS pattern FROM generate_series(1, 500) i') FROM generate_series(0, 4) i});

@@ -20,6 +20,14 @@ installed()
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# complete_postgres PG_CONFIG: it has server, headers and makefiles, which
+# Debian keeps in packages of their own.
+complete_postgres()
+{
+	[ -x "$("$1" --bindir)/postgres" ] && [ -f "$("$1" --pgxs)" ] &&
+		[ -f "$("$1" --includedir-server)/postgres.h" ]
+}
+
 # The newest PostgreSQL here with server and headers, or nothing.
 newest_pg_config()
 {
@@ -27,8 +35,7 @@ newest_pg_config()
 
 	for candidate in $(ls -rv /usr/lib/postgresql/*/bin/pg_config 2>/dev/null)
 	do
-		if [ -x "${candidate%pg_config}postgres" ] &&
-			[ -f "$("$candidate" --pgxs)" ]
+		if complete_postgres "$candidate"
 		then
 			echo "$candidate"
 			return
@@ -48,7 +55,7 @@ find_postgres()
 	then
 		PG_CONFIG=$(newest_pg_config)
 	fi
-	[ -n "$PG_CONFIG" ] && [ -x "$("$PG_CONFIG" --bindir)/postgres" ]
+	[ -n "$PG_CONFIG" ] && complete_postgres "$PG_CONFIG"
 }
 
 # Installs Debian packages without making or starting a cluster of them.
