@@ -393,18 +393,237 @@ CREATE FUNCTION acdat.redact(value jsonb, machine acdat.machine,
 COMMENT ON FUNCTION acdat.redact(jsonb, acdat.machine, text, text) IS
 	'a document with everything that a pattern of the machine matches in its string values hidden, as in a text; keys and numbers stay';
 
+/*
+ * The same for patterns with certain tags only: all others but allow patterns
+ * are as if they were not there.
+ */
+
+CREATE FUNCTION acdat.contains(value text, dictionary text, tags text[])
+	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(text, text, text[]) IS
+	'does any pattern of the dictionary with one of the tags occur?';
+
+CREATE FUNCTION acdat.contains(value bytea, dictionary text, tags text[])
+	RETURNS boolean STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(bytea, text, text[]) IS
+	'does any pattern of the dictionary with one of the tags occur?';
+
+CREATE FUNCTION acdat.count_matches(value text, dictionary text, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(text, text, text[], text) IS
+	'number of matches of the dictionary under a policy; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.count_matches(value bytea, dictionary text, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(bytea, text, text[], text) IS
+	'number of matches of the dictionary under a policy; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.match_ids(value text, dictionary text, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(text, text, text[], text) IS
+	'distinct ids of the matching patterns of the dictionary, ascending; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.match_ids(value bytea, dictionary text, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(bytea, text, text[], text) IS
+	'distinct ids of the matching patterns of the dictionary, ascending; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.first_match(value text, dictionary text, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(text, text, text[], text) IS
+	'the first match of the dictionary in the order of a policy, NULL if there is none; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.first_match(value bytea, dictionary text, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(bytea, text, text[], text) IS
+	'the first match of the dictionary in the order of a policy, NULL if there is none; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.matches(value text, dictionary text, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(text, text, text[], text) IS
+	'matches of the dictionary in the order of a policy: all_overlapping, leftmost_longest or leftmost_first; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.matches(value bytea, dictionary text, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(bytea, text, text[], text) IS
+	'matches of the dictionary in the order of a policy: all_overlapping, leftmost_longest or leftmost_first; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.replace(value text, dictionary text, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS text STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(text, text, text[], text) IS
+	'the value with each match of the dictionary replaced by its pattern''s replacement; the output is not scanned again; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.replace(value bytea, dictionary text, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS bytea STABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(bytea, text, text[], text) IS
+	'the value with each match of the dictionary replaced by its pattern''s replacement; the output is not scanned again; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.redact(value text, dictionary text, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text, text, text[], text, text) IS
+	'the value with everything hidden that a pattern of the dictionary with one of the tags matches; for styles see redact() without tags';
+
+CREATE FUNCTION acdat.redact(value bytea, dictionary text, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS bytea STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(bytea, text, text[], text, text) IS
+	'the value with everything hidden that a pattern of the dictionary with one of the tags matches; for styles see redact() without tags';
+
+CREATE FUNCTION acdat.redact(value text[], dictionary text, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text[] STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text[], text, text[], text, text) IS
+	'an array with everything that a pattern of the dictionary matches in its elements hidden, as in a text; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.redact(value json, dictionary text, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS json STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(json, text, text[], text, text) IS
+	'a document with everything that a pattern of the dictionary matches in its string values hidden, as in a text; keys, numbers, order and whitespace stay; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.redact(value jsonb, dictionary text, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS jsonb STABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(jsonb, text, text[], text, text) IS
+	'a document with everything that a pattern of the dictionary matches in its string values hidden, as in a text; keys and numbers stay; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.contains(value text, machine acdat.machine, tags text[])
+	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(text, acdat.machine, text[]) IS
+	'does any pattern of the machine with one of the tags occur?';
+
+CREATE FUNCTION acdat.contains(value bytea, machine acdat.machine, tags text[])
+	RETURNS boolean IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_contains_sql';
+COMMENT ON FUNCTION acdat.contains(bytea, acdat.machine, text[]) IS
+	'does any pattern of the machine with one of the tags occur?';
+
+CREATE FUNCTION acdat.count_matches(value text, machine acdat.machine, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(text, acdat.machine, text[], text) IS
+	'number of matches of the machine under a policy; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.count_matches(value bytea, machine acdat.machine, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_count_matches';
+COMMENT ON FUNCTION acdat.count_matches(bytea, acdat.machine, text[], text) IS
+	'number of matches of the machine under a policy; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.match_ids(value text, machine acdat.machine, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(text, acdat.machine, text[], text) IS
+	'distinct ids of the matching patterns of the machine, ascending; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.match_ids(value bytea, machine acdat.machine, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS bigint[] IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_match_ids';
+COMMENT ON FUNCTION acdat.match_ids(bytea, acdat.machine, text[], text) IS
+	'distinct ids of the matching patterns of the machine, ascending; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.first_match(value text, machine acdat.machine, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(text, acdat.machine, text[], text) IS
+	'the first match of the machine in the order of a policy, NULL if there is none; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.first_match(value bytea, machine acdat.machine, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_first_match';
+COMMENT ON FUNCTION acdat.first_match(bytea, acdat.machine, text[], text) IS
+	'the first match of the machine in the order of a policy, NULL if there is none; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.matches(value text, machine acdat.machine, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(text, acdat.machine, text[], text) IS
+	'matches of the machine in the order of a policy: all_overlapping, leftmost_longest or leftmost_first; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.matches(value bytea, machine acdat.machine, tags text[], policy text DEFAULT 'all_overlapping')
+	RETURNS SETOF acdat.match IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support ROWS 10
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_matches';
+COMMENT ON FUNCTION acdat.matches(bytea, acdat.machine, text[], text) IS
+	'matches of the machine in the order of a policy: all_overlapping, leftmost_longest or leftmost_first; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.replace(value text, machine acdat.machine, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS text IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(text, acdat.machine, text[], text) IS
+	'the value with each match of the machine replaced by its pattern''s replacement; the output is not scanned again; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.replace(value bytea, machine acdat.machine, tags text[], policy text DEFAULT 'leftmost_longest')
+	RETURNS bytea IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_replace';
+COMMENT ON FUNCTION acdat.replace(bytea, acdat.machine, text[], text) IS
+	'the value with each match of the machine replaced by its pattern''s replacement; the output is not scanned again; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.redact(value text, machine acdat.machine, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text, acdat.machine, text[], text, text) IS
+	'the value with everything hidden that a pattern of the machine with one of the tags matches; for styles see redact() without tags';
+
+CREATE FUNCTION acdat.redact(value bytea, machine acdat.machine, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS bytea IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(bytea, acdat.machine, text[], text, text) IS
+	'the value with everything hidden that a pattern of the machine with one of the tags matches; for styles see redact() without tags';
+
+CREATE FUNCTION acdat.redact(value text[], machine acdat.machine, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS text[] IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(text[], acdat.machine, text[], text, text) IS
+	'an array with everything that a pattern of the machine matches in its elements hidden, as in a text; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.redact(value json, machine acdat.machine, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS json IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(json, acdat.machine, text[], text, text) IS
+	'a document with everything that a pattern of the machine matches in its string values hidden, as in a text; keys, numbers, order and whitespace stay; only patterns with one of the tags count';
+
+CREATE FUNCTION acdat.redact(value jsonb, machine acdat.machine, tags text[],
+	style text DEFAULT 'chars', mask text DEFAULT NULL)
+	RETURNS jsonb IMMUTABLE PARALLEL SAFE COST 50 SUPPORT acdat.scan_support
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact';
+COMMENT ON FUNCTION acdat.redact(jsonb, acdat.machine, text[], text, text) IS
+	'a document with everything that a pattern of the machine matches in its string values hidden, as in a text; keys and numbers stay; only patterns with one of the tags count';
+
 CREATE FUNCTION acdat.redact_trigger() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_redact_trigger';
 COMMENT ON FUNCTION acdat.redact_trigger() IS
-	'trigger BEFORE INSERT OR UPDATE FOR EACH ROW: hides what a dictionary, the first argument, matches in the columns named by the others';
+	'trigger BEFORE INSERT OR UPDATE FOR EACH ROW: hides what a dictionary, the first argument, matches in the columns named by the others; an argument may also be style=..., mask=... or tags=...,..., as for redact()';
 
 CREATE FUNCTION acdat.create_redacted_view(source regclass, dictionary text,
 	columns text[], style text DEFAULT 'chars', mask text DEFAULT NULL,
-	view_name text DEFAULT NULL)
+	view_name text DEFAULT NULL, tags text[] DEFAULT NULL)
 	RETURNS regclass VOLATILE PARALLEL UNSAFE
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_create_redacted_view';
-COMMENT ON FUNCTION acdat.create_redacted_view(regclass, text, text[], text, text, text) IS
-	'create or replace a view of a table, beside it and with its owner, readers, columns and types, that shows some columns redacted; named like the table with _redacted unless a name is given';
+COMMENT ON FUNCTION acdat.create_redacted_view(regclass, text, text[], text, text, text, text[]) IS
+	'create or replace a view of a table, beside it and with its owner, readers, columns and types, that shows some columns redacted, as by redact() with the style, mask and tags; named like the table with _redacted unless a name is given';
 
 /* ---- Publishing ---- */
 

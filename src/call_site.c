@@ -36,25 +36,27 @@ argument_is_constant(FmgrInfo *flinfo, int number)
 }
 
 /*
- * The types of the first two arguments, from the expression if that tells:
+ * The types of the first three arguments, from the expression if that tells:
  * a call site may live for one short statement, and reading the function's
  * row would be most of its work.
  */
 static void
-argument_types(FmgrInfo *flinfo, Oid *value, Oid *second)
+argument_types(FmgrInfo *flinfo, Oid given[3])
 {
 	Oid		   *types;
 	int			count;
+	int			i;
 
-	*value = get_fn_expr_argtype(flinfo, 0);
-	*second = get_fn_expr_argtype(flinfo, 1);
-	if ((*value == TEXTOID || *value == BYTEAOID || *value == JSONBOID ||
-		 *value == JSONOID || *value == TEXTARRAYOID) && OidIsValid(*second))
+	for (i = 0; i < 3; i++)
+		given[i] = get_fn_expr_argtype(flinfo, i);
+	if ((given[0] == TEXTOID || given[0] == BYTEAOID || given[0] == JSONBOID ||
+		 given[0] == JSONOID || given[0] == TEXTARRAYOID) &&
+		OidIsValid(given[1]))
 		return;
 	(void) get_func_signature(flinfo->fn_oid, &types, &count);
 	Assert(count >= 2);
-	*value = types[0];
-	*second = types[1];
+	for (i = 0; i < 3; i++)
+		given[i] = i < count ? types[i] : InvalidOid;
 	pfree(types);
 }
 
@@ -70,13 +72,14 @@ acdat_site_for_type(AcdatCallSite *site, Oid value_type)
 void
 acdat_site_initialize(AcdatCallSite *site, FmgrInfo *flinfo)
 {
-	Oid			value;
-	Oid			second;
+	Oid			types[3];
 
-	argument_types(flinfo, &value, &second);
-	acdat_site_for_type(site, value);
-	site->is_machine = (second != TEXTOID);
-	site->policy_fixed = argument_is_constant(flinfo, 2);
+	argument_types(flinfo, types);
+	acdat_site_for_type(site, types[0]);
+	site->is_machine = (types[1] != TEXTOID);
+	site->has_tags = (types[2] == TEXTARRAYOID);
+	site->options_at = site->has_tags ? 3 : 2;
+	site->policy_fixed = argument_is_constant(flinfo, site->options_at);
 }
 
 AcdatCallSite *
@@ -112,6 +115,7 @@ fit_machine(const AcdatCallSite *site, const AcdatMachineRef *ref)
 	if (unlikely(site->is_text && ref->info.options.encoding != site->encoding))
 		encoding_mismatch(ref->info.options.encoding);
 	acdat_scan_trust_text(ref->scan, site->is_text);
+	acdat_scan_restrict(ref->scan, NULL);
 	return ref;
 }
 
@@ -121,17 +125,33 @@ acdat_site_dictionary(AcdatCallSite *site, const char *name, Size name_len)
 	return fit_machine(site, acdat_lookup(&site->lookup, name, name_len));
 }
 
+void
+acdat_site_restrict(AcdatCallSite *site, MemoryContext context, Datum tags,
+					const AcdatMachineRef *ref)
+{
+	acdat_scan_restrict(ref->scan,
+						acdat_tag_bits(&site->tags, context, tags, ref));
+}
+
 const AcdatMachineRef *
 acdat_site_machine(AcdatCallSite *site, FunctionCallInfo fcinfo)
 {
-	text	   *name;
+	const AcdatMachineRef *ref;
 
 	if (site->is_machine)
-		return fit_machine(site, acdat_private_machine(&site->machine,
-													   PG_GETARG_DATUM(1)));
-	name = PG_GETARG_TEXT_PP(1);
-	return acdat_site_dictionary(site, VARDATA_ANY(name),
-								 VARSIZE_ANY_EXHDR(name));
+		ref = fit_machine(site, acdat_private_machine(&site->machine,
+													  PG_GETARG_DATUM(1)));
+	else
+	{
+		text	   *name = PG_GETARG_TEXT_PP(1);
+
+		ref = acdat_site_dictionary(site, VARDATA_ANY(name),
+									VARSIZE_ANY_EXHDR(name));
+	}
+	if (site->has_tags)
+		acdat_site_restrict(site, fcinfo->flinfo->fn_mcxt, PG_GETARG_DATUM(2),
+							ref);
+	return ref;
 }
 
 acdat_policy
@@ -143,7 +163,7 @@ acdat_site_policy(AcdatCallSite *site, FunctionCallInfo fcinfo)
 
 	if (site->policy_fixed && site->policy_len != 0)
 		return site->policy;
-	word = PG_GETARG_TEXT_PP(2);
+	word = PG_GETARG_TEXT_PP(site->options_at);
 	len = VARSIZE_ANY_EXHDR(word);
 	if (site->policy_len != 0 && len == site->policy_len &&
 		memcmp(site->policy_word, VARDATA_ANY(word), len) == 0)

@@ -4,9 +4,9 @@
  *	  What every scanning function does with its arguments.
  *
  * Each SQL function exists for text and bytea values, redact() for what holds
- * text as well, and for dictionary names and machine values; one C function
- * serves them all.  Which one it is is read from the function's signature
- * once per call site.
+ * text as well, for dictionary names and machine values, and with tags as the
+ * third argument or without; one C function serves them all.  Which one it is
+ * is read from the function's signature once per call site.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +20,7 @@
 #include "src/lookup.h"
 #include "src/machine_cache.h"
 #include "src/pgcompat.h"
+#include "src/tags.h"
 
 /* The longest spelling of a policy or style that is kept. */
 #define ACDAT_WORD_BYTES 24
@@ -30,9 +31,12 @@ typedef struct AcdatCallSite
 	Oid			value_type;
 	bool		is_text;		/* the value or what it holds, not bytea */
 	bool		is_machine;		/* the second argument, as opposed to a name */
+	bool		has_tags;		/* the third argument is an array of tags */
+	int			options_at;		/* number of the first argument behind these */
 	acdat_encoding encoding;	/* of a text value: what a machine must have */
 	AcdatLookupCache lookup;
 	AcdatMachineSite machine;
+	AcdatTagSet tags;
 
 	/* the policy given last, as spelled and parsed; fixed: the only one */
 	bool		policy_fixed;
@@ -54,8 +58,8 @@ extern void acdat_site_for_type(AcdatCallSite *site, Oid value_type);
 extern AcdatCallSite *acdat_call_site(FunctionCallInfo fcinfo);
 
 /*
- * The machine argument number 1 stands for, fit for the value's type; raises
- * if there is none.
+ * The machine argument number 1 stands for, fit for the value's type, its scan
+ * restricted to the tags asked for; raises if there is none.
  */
 extern const AcdatMachineRef *acdat_site_machine(AcdatCallSite *site,
 												 FunctionCallInfo fcinfo);
@@ -65,7 +69,11 @@ extern const AcdatMachineRef *acdat_site_dictionary(AcdatCallSite *site,
 													const char *name,
 													Size name_len);
 
-/* The policy given as argument number 2; raises on an unknown word. */
+/* Restrict the machine's scan to an array of tags. */
+extern void acdat_site_restrict(AcdatCallSite *site, MemoryContext context,
+								Datum tags, const AcdatMachineRef *ref);
+
+/* The policy given as the first option; raises on an unknown word. */
 extern acdat_policy acdat_site_policy(AcdatCallSite *site,
 									  FunctionCallInfo fcinfo);
 

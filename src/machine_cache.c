@@ -74,21 +74,26 @@ check_strings(const AcdatMachineRef *ref)
 {
 	uint32		i;
 
-	if (ref->info.options.encoding != ACDAT_ENCODING_UTF8 ||
-		(!ref->info.has_replacements && !ref->info.has_tags))
+	if (ref->info.options.encoding != ACDAT_ENCODING_UTF8)
 		return;
-	for (i = 0; i < ref->info.patterns; i++)
+	for (i = 0; i < ref->info.tags; i++)
 	{
-		size_t		replacement_len;
-		size_t		tag_len;
-		const void *replacement = acdat_pattern_replacement(&ref->machine, i,
-															&replacement_len);
-		const char *tag = acdat_pattern_tag(&ref->machine, i, &tag_len);
+		size_t		len;
+		const char *tag = acdat_machine_tag(&ref->machine, i, &len);
 
-		if ((replacement != NULL &&
-			 !pg_verify_mbstr(PG_UTF8, replacement, (int) replacement_len, true)) ||
-			(tag != NULL &&
-			 !pg_verify_mbstr(PG_UTF8, tag, (int) tag_len, true)))
+		if (!pg_verify_mbstr(PG_UTF8, tag, (int) len, true))
+			corrupt_value("it holds text that is not valid");
+	}
+	if (!ref->info.has_replacements)
+		return;
+	for (i = 0; i < ref->info.patterns - ref->info.allow_patterns; i++)
+	{
+		size_t		len;
+		const void *replacement = acdat_pattern_replacement(&ref->machine, i,
+															&len);
+
+		if (replacement != NULL &&
+			!pg_verify_mbstr(PG_UTF8, replacement, (int) len, true))
 			corrupt_value("it holds text that is not valid");
 	}
 }

@@ -179,6 +179,8 @@ begin_scan(MatchSite *site, FunctionCallInfo fcinfo, text *value)
 
 	if (!scan_fits(site, ref))
 		make_scan(site, fcinfo->flinfo->fn_mcxt, ref);
+	if (site->site.has_tags)
+		acdat_scan_restrict(site->scan, site->site.tags.bits);
 	site->ref = ref;
 	site->text = (const unsigned char *) VARDATA_ANY(value);
 	site->returned = 0;
@@ -257,7 +259,7 @@ match_row(MatchSite *site, const acdat_match *match)
 	return HeapTupleGetDatum(heap_form_tuple(site->desc, values, nulls));
 }
 
-/* first_match(value, dictionary | machine, policy) returns acdat.match */
+/* first_match(value, dictionary | machine [, tags], policy) returns acdat.match */
 Datum
 acdat_first_match(PG_FUNCTION_ARGS)
 {
@@ -297,7 +299,7 @@ begin_set(MatchSite *site, FunctionCallInfo fcinfo, ReturnSetInfo *result)
 }
 
 /*
- * matches(value, dictionary | machine, policy) returns setof acdat.match, one
+ * matches(value, dictionary | machine [, tags], policy) returns setof acdat.match, one
  * per call, so that a LIMIT ends the scan
  */
 Datum

@@ -12,7 +12,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "commands/trigger.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "src/pgcompat.h"
@@ -31,6 +33,9 @@ typedef struct TriggerColumn
 typedef struct TriggerSite
 {
 	Size		name_len;		/* of the dictionary, the first argument */
+	text	   *style;			/* NULL: the default */
+	text	   *mask;
+	ArrayType  *tags;			/* NULL: of all patterns */
 	int			count;
 	TriggerColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } TriggerSite;
@@ -55,12 +60,45 @@ check_call(FunctionCallInfo fcinfo)
 				 errmsg("trigger \"%s\" cannot redact what it is fired for",
 						data->tg_trigger->tgname),
 				 errhint("Create it BEFORE INSERT OR UPDATE, FOR EACH ROW.")));
-	if (data->tg_trigger->tgnargs < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\" has too few arguments",
-						data->tg_trigger->tgname),
-				 errhint("Give the name of a dictionary and those of the columns to be redacted.")));
+}
+
+static void
+too_few_arguments(const Trigger *trigger)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("trigger \"%s\" has too few arguments", trigger->tgname),
+			 errhint("Give the name of a dictionary and those of the columns to be redacted.")));
+}
+
+/* What stands behind "name=" in an argument, or NULL. */
+static const char *
+option_value(const char *argument, const char *name)
+{
+	Size		len = strlen(name);
+
+	return strncmp(argument, name, len) == 0 && argument[len] == '=' ?
+		argument + len + 1 : NULL;
+}
+
+/* Take an argument that is an option, in memory of the call site. */
+static bool
+take_option(TriggerSite *site, const char *argument)
+{
+	const char *value;
+
+	if ((value = option_value(argument, "style")) != NULL)
+		site->style = cstring_to_text(value);
+	else if ((value = option_value(argument, "mask")) != NULL)
+		site->mask = cstring_to_text(value);
+	else if ((value = option_value(argument, "tags")) != NULL)
+		site->tags = DatumGetArrayTypeP(DirectFunctionCall2Coll(text_to_array,
+																C_COLLATION_OID,
+																CStringGetTextDatum(value),
+																CStringGetTextDatum(",")));
+	else
+		return false;
+	return true;
 }
 
 static void
@@ -86,38 +124,53 @@ trigger_site(FunctionCallInfo fcinfo)
 	const TriggerData *data = (const TriggerData *) fcinfo->context;
 	const Trigger *trigger = data->tg_trigger;
 	TriggerSite *site = fcinfo->flinfo->fn_extra;
+	MemoryContext old;
 	int			i;
 
 	if (site != NULL)
 		return site;
-	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-								  offsetof(TriggerSite, columns) +
-								  trigger->tgnargs * sizeof(TriggerColumn));
+	if (trigger->tgnargs < 2)
+		too_few_arguments(trigger);
+	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	site = palloc0(offsetof(TriggerSite, columns) +
+				   trigger->tgnargs * sizeof(TriggerColumn));
 	site->name_len = strlen(trigger->tgargs[0]);
-	site->count = trigger->tgnargs - 1;
-	for (i = 0; i < site->count; i++)
-		find_column(&site->columns[i], data->tg_relation,
-					trigger->tgargs[i + 1]);
+	for (i = 1; i < trigger->tgnargs; i++)
+	{
+		if (!take_option(site, trigger->tgargs[i]))
+			find_column(&site->columns[site->count++], data->tg_relation,
+						trigger->tgargs[i]);
+	}
+	MemoryContextSwitchTo(old);
+	if (site->count == 0)
+		too_few_arguments(trigger);
 	fcinfo->flinfo->fn_extra = site;
 	return site;
 }
 
 /* A column's value as it may be stored. */
 static Datum
-redact_column(TriggerColumn *column, const char *name, Size name_len,
-			  Datum value)
+redact_column(FunctionCallInfo fcinfo, const TriggerSite *site,
+			  TriggerColumn *column, Datum value)
 {
+	const TriggerData *data = (const TriggerData *) fcinfo->context;
+	const AcdatMachineRef *ref;
 	AcdatRewriter rewriter;
 
-	acdat_rewriter_begin(&rewriter, &column->site,
-						 acdat_site_dictionary(&column->site, name, name_len));
-	acdat_rewriter_style(&rewriter, NULL, NULL);
+	ref = acdat_site_dictionary(&column->site, data->tg_trigger->tgargs[0],
+								site->name_len);
+	if (site->tags != NULL)
+		acdat_site_restrict(&column->site, fcinfo->flinfo->fn_mcxt,
+							PointerGetDatum(site->tags), ref);
+	acdat_rewriter_begin(&rewriter, &column->site, ref);
+	acdat_rewriter_style(&rewriter, site->style, site->mask);
 	return acdat_rewrite_datum(&rewriter, column->site.value_type, value);
 }
 
 /*
- * redact_trigger(dictionary, column, ...) returns trigger; hides in the
- * columns what a pattern of the dictionary matches, in the default style
+ * redact_trigger(dictionary, column or option, ...) returns trigger; hides in
+ * the columns what a pattern of the dictionary matches.  Options are style=...,
+ * mask=... and tags=...,...
  */
 Datum
 acdat_redact_trigger(PG_FUNCTION_ARGS)
@@ -143,8 +196,7 @@ acdat_redact_trigger(PG_FUNCTION_ARGS)
 
 		if (isnull)
 			continue;
-		redacted = redact_column(column, data->tg_trigger->tgargs[0],
-								 site->name_len, value);
+		redacted = redact_column(fcinfo, site, column, value);
 		if (redacted != value)
 			row = heap_modify_tuple_by_cols(row, descriptor, 1,
 											&column->number, &redacted,

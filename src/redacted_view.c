@@ -52,6 +52,21 @@ literal_or_null(FunctionCallInfo fcinfo, int argument)
 	return quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
 }
 
+/* The tags to be redacted as an argument, nothing for all. */
+static const char *
+tags_argument(FunctionCallInfo fcinfo, int argument)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	if (PG_ARGISNULL(argument))
+		return "";
+	getTypeOutputInfo(TEXTARRAYOID, &output, &is_varlena);
+	return psprintf(", %s::pg_catalog.text[]",
+					quote_literal_cstr(OidOutputFunctionCall(output,
+															 PG_GETARG_DATUM(argument))));
+}
+
 /* The names of the columns to be redacted. */
 static void
 read_columns(RedactedView *view, ArrayType *array)
@@ -253,7 +268,7 @@ view_name(FunctionCallInfo fcinfo, Relation relation, int argument)
 
 /*
  * create_redacted_view(source regclass, dictionary text, columns text[],
- * style text, mask text, view_name text) returns regclass
+ * style text, mask text, view_name text, tags text[]) returns regclass
  */
 Datum
 acdat_create_redacted_view(PG_FUNCTION_ARGS)
@@ -276,8 +291,9 @@ acdat_create_redacted_view(PG_FUNCTION_ARGS)
 	for (i = 0; i < view.count; i++)
 		(void) acdat_redactable_column(view.relation, view.columns[i]);
 	view.name = view_name(fcinfo, view.relation, 5);
-	view.call_end = psprintf(", %s::pg_catalog.text, %s, %s)",
+	view.call_end = psprintf(", %s::pg_catalog.text%s, %s, %s)",
 							 literal_or_null(fcinfo, 1),
+							 tags_argument(fcinfo, 6),
 							 PG_ARGISNULL(3) ? "'chars'" : literal_or_null(fcinfo, 3),
 							 literal_or_null(fcinfo, 4));
 	make_as_owner(&view);

@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(acdat_contains_sql);
 PG_FUNCTION_INFO_V1(acdat_count_matches);
 PG_FUNCTION_INFO_V1(acdat_match_ids);
 
-/* contains(value, dictionary | machine) returns boolean */
+/* contains(value, dictionary | machine [, tags]) returns boolean */
 Datum
 acdat_contains_sql(PG_FUNCTION_ARGS)
 {
@@ -35,7 +35,7 @@ acdat_contains_sql(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(found);
 }
 
-/* count_matches(value, dictionary | machine, policy) returns bigint */
+/* count_matches(value, dictionary | machine [, tags], policy) returns bigint */
 Datum
 acdat_count_matches(PG_FUNCTION_ARGS)
 {
@@ -90,7 +90,7 @@ id_array(const int64 *ids, int count)
 										  TYPALIGN_DOUBLE));
 }
 
-/* match_ids(value, dictionary | machine, policy) returns bigint[] */
+/* match_ids(value, dictionary | machine [, tags], policy) returns bigint[] */
 Datum
 acdat_match_ids(PG_FUNCTION_ARGS)
 {

@@ -96,9 +96,9 @@ print_info(acdat_cli_output *out, const char *path,
 					acdat_boundary_name(info->options.boundary));
 	acdat_cli_print(out, "ignore: ");
 	acdat_cli_write(out, info->options.ignore, info->options.ignore_len);
-	acdat_cli_print(out, "\nreplacements: %s\ntags: %s\n",
+	acdat_cli_print(out, "\nreplacements: %s\ntags: %llu\n",
 					info->has_replacements ? "yes" : "no",
-					info->has_tags ? "yes" : "no");
+					(unsigned long long) info->tags);
 }
 
 /* Several images are separated by empty lines. */

@@ -235,7 +235,7 @@ typedef struct acdat_machine_info
 	acdat_options options;		/* ignore points into the image */
 	const char *engine;			/* static name */
 	bool		has_replacements;
-	bool		has_tags;
+	uint64_t	tags;			/* distinct ones */
 	bool		valid_utf8;		/* every pattern is whole UTF-8 characters */
 } acdat_machine_info;
 
@@ -252,6 +252,15 @@ extern const void *acdat_pattern_replacement(const acdat_machine *m,
 											 uint32_t pattern, size_t *len);
 extern const char *acdat_pattern_tag(const acdat_machine *m,
 									 uint32_t pattern, size_t *len);
+
+/*
+ * The distinct tags of patterns that are reported, 0 .. tags - 1, in the order
+ * of their bytes; and the number of a tag, false if no pattern has it.
+ */
+extern const char *acdat_machine_tag(const acdat_machine *m, uint32_t tag,
+									 size_t *len);
+extern bool acdat_find_tag(const acdat_machine *m, const void *bytes,
+						   size_t len, uint32_t *tag);
 
 /* ----------------------------------------------------------------- scan */
 
@@ -282,6 +291,15 @@ extern void acdat_scan_init(acdat_scan *scan, const acdat_machine *machine,
  * characters only.  Without the promise any bytes will do.
  */
 extern void acdat_scan_trust_text(acdat_scan *scan, bool valid);
+
+/*
+ * Scan only for patterns with certain tags from now on, as if the machine had
+ * no others; allow patterns of any tag stay in force.  Bit t % 64 of
+ * tags[t / 64] stands for tag number t; they must stay in place.  NULL lifts
+ * the restriction.  A start may then cost as many steps as patterns, of any
+ * tag, match there.
+ */
+extern void acdat_scan_restrict(acdat_scan *scan, const uint64_t *tags);
 
 /*
  * Begin a scan of text[0, len).  With final false more text may follow.

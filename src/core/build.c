@@ -191,10 +191,9 @@ add_bytes(acdat_builder *builder, const acdat_pattern *pattern,
 	return ACDAT_OK;
 }
 
-/* Append a string to the string arena. */
-static acdat_status
-add_string(acdat_builder *builder, const void *bytes, size_t len,
-		   acdat_string *string)
+acdat_status
+acdat_build_add_string(acdat_builder *builder, const void *bytes, size_t len,
+					   acdat_string *string)
 {
 	string->offset = 0;
 	string->len = ACDAT_NONE;
@@ -226,10 +225,12 @@ add_strings(acdat_builder *builder, const acdat_pattern *pattern,
 	own->strings = 0;
 	if (pattern->replacement == NULL && pattern->tag == NULL)
 		return ACDAT_OK;
-	status = add_string(builder, pattern->replacement,
-						pattern->replacement_len, &pair.replacement);
+	status = acdat_build_add_string(builder, pattern->replacement,
+									pattern->replacement_len,
+									&pair.replacement);
 	if (status == ACDAT_OK)
-		status = add_string(builder, pattern->tag, pattern->tag_len, &pair.tag);
+		status = acdat_build_add_tag(builder, pattern->tag, pattern->tag_len,
+									 &pair.tag);
 	if (status != ACDAT_OK)
 		return status;
 	if (!acdat_grow(&builder->hooks, (void **) &builder->pairs,
@@ -331,6 +332,8 @@ acdat_builder_compile(acdat_builder *builder, size_t *image_size)
 	if (status == ACDAT_OK)
 		status = acdat_build_automaton(builder);
 	if (status == ACDAT_OK)
+		status = acdat_build_number_tags(builder);
+	if (status == ACDAT_OK)
 		status = acdat_build_layout(builder, image_size);
 	if (status == ACDAT_OK && builder->limits.max_image_bytes != 0 &&
 		*image_size > builder->limits.max_image_bytes)
@@ -362,6 +365,8 @@ acdat_builder_destroy(acdat_builder *builder)
 	acdat_free(&hooks, builder->arena);
 	acdat_free(&hooks, builder->strings);
 	acdat_free(&hooks, builder->pairs);
+	acdat_free(&hooks, builder->tags);
+	acdat_free(&hooks, builder->tag_table);
 	acdat_free(&hooks, builder->folded);
 	acdat_free(&hooks, builder->origins);
 	acdat_free(&hooks, builder->states);

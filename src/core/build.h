@@ -17,11 +17,19 @@
 #include "src/core/image.h"
 #include "src/core/tails.h"
 
-/* Replacement and tag of a pattern, in the string arena. */
+/* A distinct tag, in the string arena. */
+typedef struct build_tag_string
+{
+	acdat_string string;
+	uint32_t	number;			/* in the image; ACDAT_NONE: of no pattern that
+								 * is reported, or not known yet */
+} build_tag_string;
+
+/* Replacement, in the string arena, and tag of a pattern. */
 typedef struct build_strings
 {
 	acdat_string replacement;
-	acdat_string tag;
+	uint32_t	tag;			/* in builder->tags, or ACDAT_NONE */
 } build_strings;
 
 /* Bits for the number of pairs of strings. */
@@ -69,6 +77,12 @@ struct acdat_builder
 	build_strings *pairs;		/* only of patterns that have any */
 	size_t		pair_count;
 	size_t		pair_capacity;
+	build_tag_string *tags;		/* distinct ones, as added */
+	uint32_t	tag_count;
+	size_t		tag_capacity;
+	uint32_t   *tag_table;		/* hash table of indexes into tags */
+	size_t		tag_places;		/* in it */
+	uint32_t	used_tags;		/* of patterns that are reported */
 	unsigned char *strings;
 	size_t		strings_len;
 	size_t		strings_capacity;
@@ -123,12 +137,33 @@ build_replacement(const acdat_builder *builder, const build_pattern *pattern)
 		&builder->pairs[pattern->strings - 1].replacement;
 }
 
+static inline uint32_t
+build_tag_number(const acdat_builder *builder, const build_pattern *pattern)
+{
+	return pattern->strings == 0 ? ACDAT_NONE :
+		builder->pairs[pattern->strings - 1].tag;
+}
+
 static inline const acdat_string *
 build_tag(const acdat_builder *builder, const build_pattern *pattern)
 {
-	return pattern->strings == 0 ? NULL :
-		&builder->pairs[pattern->strings - 1].tag;
+	uint32_t	tag = build_tag_number(builder, pattern);
+
+	return tag == ACDAT_NONE ? NULL : &builder->tags[tag].string;
 }
+
+/* Append a string, NULL for none, to the string arena. */
+extern acdat_status acdat_build_add_string(acdat_builder *builder,
+										   const void *bytes, size_t len,
+										   acdat_string *string);
+
+/* The index of a tag, which is new or not; ACDAT_NONE for NULL. */
+extern acdat_status acdat_build_add_tag(acdat_builder *builder,
+										const void *bytes, size_t len,
+										uint32_t *tag);
+
+/* Number the tags that patterns are reported with; none can be added then. */
+extern acdat_status acdat_build_number_tags(acdat_builder *builder);
 
 /*
  * Sort patterns by reversed bytes, then by id, descending priority, the

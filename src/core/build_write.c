@@ -46,7 +46,6 @@ typedef struct needs
 	bool		wide_ids;
 	bool		priorities;
 	bool		replacements;
-	bool		tags;
 } needs;
 
 /*
@@ -81,10 +80,8 @@ count_patterns(acdat_builder *builder, acdat_image_header *h, needs *need)
 		first = false;
 		need->priorities |= p->priority != h->priority;
 		need->wide_ids |= p->id < INT32_MIN || p->id > INT32_MAX;
-		if (p->strings == 0)
-			continue;
-		need->replacements |= build_replacement(builder, p)->len != ACDAT_NONE;
-		need->tags |= build_tag(builder, p)->len != ACDAT_NONE;
+		need->replacements |= p->strings != 0 &&
+			build_replacement(builder, p)->len != ACDAT_NONE;
 	}
 	need->one_to_one = h->allow_patterns == 0 && h->entries == h->nodes;
 	return ACDAT_OK;
@@ -125,6 +122,7 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 	jumps = h->allow_patterns > 0 && h->max_chain > 1;
 	acdat_build_choose_filter(builder);
 	h->strings_len = builder->strings_len;
+	h->tag_count = builder->used_tags;
 	h->class_offset = place_section(&end, true, 256, sizeof(uint16_t));
 	h->state_offset = place_section(&end, true, h->slots, sizeof(acdat_state));
 	h->node_len = place_section(&end, true, h->nodes, 4);
@@ -146,8 +144,9 @@ acdat_build_layout(acdat_builder *builder, size_t *size)
 	h->entry_priority = place_section(&end, need.priorities, h->entries, 4);
 	h->entry_replacement = place_section(&end, need.replacements, h->entries,
 										 sizeof(acdat_string));
-	h->entry_tag = place_section(&end, need.tags, h->entries,
-								 sizeof(acdat_string));
+	h->entry_tag = place_section(&end, h->tag_count > 0, h->entries, 4);
+	h->tags = place_section(&end, h->tag_count > 0, h->tag_count,
+							sizeof(acdat_string));
 	h->strings = place_section(&end, true, h->strings_len, 1);
 	h->ignore_chars = place_section(&end, true, h->ignore_count, 4);
 	h->ignore_bytes = place_section(&end, true, h->ignore_len, 1);
@@ -198,6 +197,29 @@ write_string(const build_writer *w, uint64_t section, uint32_t entry,
 		string == NULL ? none : *string;
 }
 
+/* The number of a pattern's tag in the image. */
+static uint32_t
+reported_tag(const acdat_builder *builder, const build_pattern *pattern)
+{
+	uint32_t	tag = build_tag_number(builder, pattern);
+
+	return tag == ACDAT_NONE ? ACDAT_NONE : builder->tags[tag].number;
+}
+
+static void
+write_tags(const build_writer *w)
+{
+	uint32_t	i;
+
+	for (i = 0; i < w->builder->tag_count; i++)
+	{
+		const build_tag_string *tag = &w->builder->tags[i];
+
+		if (tag->number != ACDAT_NONE)
+			write_string(w, w->h->tags, tag->number, &tag->string);
+	}
+}
+
 /*
  * The entries of a node, which are its patterns in order of id without the
  * allow patterns; returns the next entry number.
@@ -225,7 +247,8 @@ write_entries(const build_writer *w, uint32_t node, uint32_t entry)
 			write_string(w, h->entry_replacement, entry,
 						 build_replacement(w->builder, p));
 		if (h->entry_tag != 0)
-			write_string(w, h->entry_tag, entry, build_tag(w->builder, p));
+			build_u32_section(w, h->entry_tag)[entry] =
+				reported_tag(w->builder, p);
 		entry++;
 	}
 	return entry;
@@ -292,6 +315,8 @@ write_sections(build_writer *w)
 							 (size_t) h->slots * sizeof(acdat_state));
 	if (status == ACDAT_OK)
 		status = write_all_entries(w);
+	if (status == ACDAT_OK && h->tags != 0)
+		write_tags(w);
 	if (status == ACDAT_OK)
 		status = acdat_build_write_nodes(w);
 	if (status == ACDAT_OK && h->strings_len > 0)

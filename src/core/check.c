@@ -16,49 +16,15 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "src/core/check.h"
 #include "src/core/filter.h"
 #include "src/core/tails.h"
-#include "src/core/hooks.h"
-#include "src/core/image.h"
 
 #include <string.h>
 
-typedef struct checker
-{
-	acdat_machine m;
-	const acdat_image_header *h;
-	acdat_hooks hooks;
-	const acdat_state *states;
-	uint32_t   *owner;			/* state that has slot as its base, or NONE */
-	uint32_t   *depth;			/* of the state in a slot, 0 = not known */
-	const char *reason;
-	acdat_status status;		/* if not ACDAT_CORRUPT */
-} checker;
-
-static bool
-fail(checker *c, const char *reason)
-{
-	if (c->reason == NULL)
-		c->reason = reason;
-	return false;
-}
-
-/* Elements of any array that are looked at between two ticks. */
-#define TICK_ELEMENTS 4096
-
-/* To be asked in every loop over an array; false: cancelled. */
-static inline bool
-may_go_on(checker *c, uint32_t i)
-{
-	if (i % TICK_ELEMENTS != TICK_ELEMENTS - 1 || !acdat_tick(&c->hooks))
-		return true;
-	c->status = ACDAT_CANCELLED;
-	return false;
-}
-
 /* A section of count elements, which may be left out if optional. */
 static bool
-check_section(checker *c, uint64_t offset, uint64_t count, uint64_t width,
+check_section(acdat_checker *c, uint64_t offset, uint64_t count, uint64_t width,
 			  bool optional)
 {
 	uint64_t	size = c->h->image_size;
@@ -67,13 +33,13 @@ check_section(checker *c, uint64_t offset, uint64_t count, uint64_t width,
 		return true;
 	if (offset % 8 != 0 || offset < sizeof(acdat_image_header) ||
 		offset > size || count > (size - offset) / width)
-		return fail(c, "section outside the image");
+		return check_fail(c, "section outside the image");
 	return true;
 }
 
 /* Any table is harmless; its size and the sizes of keys must be right. */
 static bool
-check_filter(checker *c)
+check_filter(acdat_checker *c)
 {
 	const acdat_image_header *h = c->h;
 
@@ -88,7 +54,7 @@ check_filter(checker *c)
 		 (h->filter_stride != 1 || h->filter_gram != ACDAT_FILTER_SPLIT_GRAM)) ||
 		h->filter_log2_words < ACDAT_FILTER_MIN_LOG2_WORDS ||
 		h->filter_log2_words > ACDAT_FILTER_MAX_LOG2_WORDS)
-		return fail(c, "filter is not valid");
+		return check_fail(c, "filter is not valid");
 	return check_section(c, h->filter, (uint64_t) 1 << h->filter_log2_words,
 						 8, false);
 }
@@ -99,7 +65,7 @@ check_filter(checker *c)
  * section is safe.
  */
 static bool
-check_sections(checker *c)
+check_sections(acdat_checker *c)
 {
 	const acdat_image_header *h = c->h;
 	bool		plain = (h->node_first == 0);
@@ -123,7 +89,9 @@ check_sections(checker *c)
 		!check_section(c, h->entry_priority, h->entries, 4, true) ||
 		!check_section(c, h->entry_replacement, h->entries,
 					   sizeof(acdat_string), true) ||
-		!check_section(c, h->entry_tag, h->entries, sizeof(acdat_string), true) ||
+		!check_section(c, h->entry_tag, h->entries, 4, h->tag_count == 0) ||
+		!check_section(c, h->tags, h->tag_count, sizeof(acdat_string),
+					   h->tag_count == 0) ||
 		!check_section(c, h->strings, h->strings_len, 1, false) ||
 		!check_section(c, h->ignore_chars, h->ignore_count, 4, false) ||
 		!check_section(c, h->ignore_bytes, h->ignore_len, 1, false) ||
@@ -135,7 +103,7 @@ check_sections(checker *c)
 	if ((plain && (h->node_allow != 0 || h->nodes != h->entries)) ||
 		(h->node_jump == 0) != (h->node_jump_best == 0) ||
 		(h->tails == 0) != (h->tail_bytes == 0))
-		return fail(c, "sections do not fit together");
+		return check_fail(c, "sections do not fit together");
 	return true;
 }
 
@@ -144,7 +112,7 @@ check_sections(checker *c)
  * tied to the number of states here because the size of a scan follows from it.
  */
 static bool
-check_header(checker *c)
+check_header(acdat_checker *c)
 {
 	const acdat_image_header *h = c->h;
 
@@ -158,18 +126,18 @@ check_header(checker *c)
 		h->boundary > ACDAT_BOUNDARY_WORD ||
 		(h->encoding != ACDAT_ENCODING_UTF8 &&
 		 (h->case_insensitive == ACDAT_CASE_UNICODE || h->normalize != 0)))
-		return fail(c, "options are not valid");
+		return check_fail(c, "options are not valid");
 	if (h->classes < 1 || h->classes > 257 || h->slots == 0 ||
 		h->nodes > ACDAT_MAX_NODES || h->entries >= ACDAT_NONE ||
 		h->max_len >= h->slots || h->min_len > h->max_len ||
 		h->ignore_len > ACDAT_MAX_IGNORE)
-		return fail(c, "counts are not valid");
+		return check_fail(c, "counts are not valid");
 	return true;
 }
 
 /* The ignore set is what its option says, and folding is as needed. */
 static bool
-check_ignore(checker *c)
+check_ignore(acdat_checker *c)
 {
 	const acdat_image_header *h = c->h;
 	acdat_machine_info info;
@@ -192,7 +160,7 @@ check_ignore(checker *c)
 		acdat_text_needs_fold(&info.options) ==
 		((h->flags & ACDAT_IMAGE_FOLDS) != 0);
 	acdat_free(&c->hooks, chars);
-	return sound ? true : fail(c, "ignored characters are wrong");
+	return sound ? true : check_fail(c, "ignored characters are wrong");
 }
 
 /* Is a slot used by a state other than the root? */
@@ -204,7 +172,7 @@ is_child(const acdat_state *state)
 
 /* Labels of bytes and states, and that base ^ label always is a slot. */
 static bool
-check_labels(checker *c)
+check_labels(acdat_checker *c)
 {
 	const uint16_t *classes = acdat_classes(&c->m);
 	uint32_t	mask = 1;
@@ -216,13 +184,13 @@ check_labels(checker *c)
 	for (i = 0; i < 256; i++)
 	{
 		if (classes[i] >= c->h->classes)
-			return fail(c, "label of a byte out of range");
+			return check_fail(c, "label of a byte out of range");
 	}
 	for (i = 0; i < c->h->slots; i++)
 	{
 		const acdat_state *state = &c->states[i];
 
-		if (!may_go_on(c, i))
+		if (!check_may_go_on(c, i))
 			return false;
 		if ((state->base | mask) >= c->h->slots ||
 			state->fail >= c->h->slots ||
@@ -230,16 +198,16 @@ check_labels(checker *c)
 			(is_child(state) && (ACDAT_STATE_LABEL(state) == 0 ||
 								 ACDAT_STATE_LABEL(state) >= c->h->classes ||
 								 (i ^ ACDAT_STATE_LABEL(state)) >= c->h->slots)))
-			return fail(c, "state out of range");
+			return check_fail(c, "state out of range");
 	}
 	if (is_child(&c->states[0]) || c->states[0].fail != 0)
-		return fail(c, "root is wrong");
+		return check_fail(c, "root is wrong");
 	return true;
 }
 
 /* Who owns which base; no two states may share one. */
 static bool
-check_bases(checker *c)
+check_bases(acdat_checker *c)
 {
 	uint32_t	i;
 
@@ -247,19 +215,19 @@ check_bases(checker *c)
 	{
 		c->owner[i] = ACDAT_NONE;
 		c->depth[i] = 0;
-		if (!may_go_on(c, i))
+		if (!check_may_go_on(c, i))
 			return false;
 	}
 	for (i = 0; i < c->h->slots; i++)
 	{
 		uint32_t	base = c->states[i].base;
 
-		if (!may_go_on(c, i))
+		if (!check_may_go_on(c, i))
 			return false;
 		if ((i != 0 && !is_child(&c->states[i])) || base == 0)
 			continue;
 		if (c->owner[base] != ACDAT_NONE)
-			return fail(c, "states share a base");
+			return check_fail(c, "states share a base");
 		c->owner[base] = i;
 	}
 	return true;
@@ -272,7 +240,7 @@ check_bases(checker *c)
  * being stored.
  */
 static bool
-check_depths(checker *c)
+check_depths(acdat_checker *c)
 {
 	uint32_t	states = 1;
 	uint32_t	i;
@@ -284,7 +252,7 @@ check_depths(checker *c)
 		uint32_t	steps = 0;
 		uint32_t	known;
 
-		if (!may_go_on(c, i))
+		if (!check_may_go_on(c, i))
 			return false;
 		if (!is_child(&c->states[i]))
 			continue;
@@ -294,12 +262,12 @@ check_depths(checker *c)
 			c->depth[slot] = ACDAT_NONE;
 			slot = c->owner[slot ^ ACDAT_STATE_LABEL(&c->states[slot])];
 			if (slot == ACDAT_NONE)
-				return fail(c, "state without a parent");
-			if (!may_go_on(c, steps++))
+				return check_fail(c, "state without a parent");
+			if (!check_may_go_on(c, steps++))
 				return false;
 		}
 		if (c->depth[slot] == ACDAT_NONE)
-			return fail(c, "states form a ring");
+			return check_fail(c, "states form a ring");
 		known = c->depth[slot];
 		for (slot = i; steps > 0; steps--)
 		{
@@ -308,7 +276,7 @@ check_depths(checker *c)
 		}
 	}
 	if (states != c->h->states)
-		return fail(c, "number of states is wrong");
+		return check_fail(c, "number of states is wrong");
 	return true;
 }
 
@@ -317,7 +285,7 @@ check_depths(checker *c)
  * longer than its state is deep keeps matches inside the window.
  */
 static bool
-check_states(checker *c)
+check_states(acdat_checker *c)
 {
 	uint32_t	i;
 
@@ -326,37 +294,37 @@ check_states(checker *c)
 		const acdat_state *state = &c->states[i];
 		uint32_t	out = ACDAT_STATE_OUT(state);
 
-		if (!may_go_on(c, i))
+		if (!check_may_go_on(c, i))
 			return false;
 		if (c->depth[i] == 0)
 			continue;
 		if (i != 0 && (c->depth[state->fail] == 0 ||
 					   c->depth[state->fail] >= c->depth[i]))
-			return fail(c, "failure link does not lead upwards");
+			return check_fail(c, "failure link does not lead upwards");
 		if (out != 0 && acdat_node_len(&c->m, out - 1) > c->depth[i] - 1)
-			return fail(c, "output longer than its state");
+			return check_fail(c, "output longer than its state");
 	}
 	return true;
 }
 
 /* Jumps lead where they must; what they skip was compared in full. */
 static bool
-check_jump(checker *c, uint32_t node, const uint32_t *depth)
+check_jump(acdat_checker *c, uint32_t node, const uint32_t *depth)
 {
 	const acdat_machine *m = &c->m;
 
 	if (acdat_u32_at(m, c->h->node_jump, node) !=
 		acdat_jump_of(m, depth, node))
-		return fail(c, "jump to a shorter pattern is wrong");
+		return check_fail(c, "jump to a shorter pattern is wrong");
 	if (acdat_u32_at(m, c->h->node_jump_best, node) !=
 		acdat_jump_best_of(m, node))
-		return fail(c, "choice of a jump is wrong");
+		return check_fail(c, "choice of a jump is wrong");
 	return true;
 }
 
 /* One node against those with smaller numbers. */
 static bool
-check_node(checker *c, uint32_t node, uint32_t *depth)
+check_node(acdat_checker *c, uint32_t node, uint32_t *depth)
 {
 	const acdat_machine *m = &c->m;
 	const acdat_image_header *h = c->h;
@@ -366,27 +334,27 @@ check_node(checker *c, uint32_t node, uint32_t *depth)
 	bool		entries = acdat_node_has_entries(m, node);
 
 	if (len == 0 || len > h->max_len)
-		return fail(c, "length of a pattern is wrong");
+		return check_fail(c, "length of a pattern is wrong");
 	if (link != ACDAT_NONE &&
 		(link >= node || acdat_node_len(m, link) >= len ||
 		 !acdat_node_has_entries(m, link)))
-		return fail(c, "link to a shorter pattern is wrong");
+		return check_fail(c, "link to a shorter pattern is wrong");
 	if (!entries && h->node_allow == 0)
-		return fail(c, "node without patterns");
+		return check_fail(c, "node without patterns");
 	if (entries && (acdat_node_choice(m, node) < acdat_node_first(m, node) ||
 					acdat_node_choice(m, node) >= acdat_node_end(m, node)))
-		return fail(c, "choice of a node is wrong");
+		return check_fail(c, "choice of a node is wrong");
 	if (best == node ? !entries :
 		best == ACDAT_NONE ? entries :
 		link == ACDAT_NONE || best != acdat_u32_at(m, h->node_best, link))
-		return fail(c, "choice of a chain is wrong");
+		return check_fail(c, "choice of a chain is wrong");
 	if (h->node_allow != 0 &&
 		(acdat_u32_at(m, h->node_allow, node) > len ||
 		 acdat_u32_at(m, h->node_allow_below, node) > len))
-		return fail(c, "allow pattern longer than its node");
+		return check_fail(c, "allow pattern longer than its node");
 	depth[node] = link == ACDAT_NONE ? 1 : depth[link] + 1;
 	if (depth[node] > h->max_chain)
-		return fail(c, "chain longer than announced");
+		return check_fail(c, "chain longer than announced");
 	return h->node_jump == 0 || check_jump(c, node, depth);
 }
 
@@ -394,17 +362,17 @@ check_node(checker *c, uint32_t node, uint32_t *depth)
  * The chain of nodes of any kind, which is followed without regard to links.
  */
 static bool
-check_chain(checker *c, uint32_t node, uint32_t *depth)
+check_chain(acdat_checker *c, uint32_t node, uint32_t *depth)
 {
 	uint32_t	next = acdat_u32_at(&c->m, c->h->node_chain, node);
 
 	if (next != ACDAT_NONE &&
 		(next >= node ||
 		 acdat_node_len(&c->m, next) >= acdat_node_len(&c->m, node)))
-		return fail(c, "chain to a shorter pattern is wrong");
+		return check_fail(c, "chain to a shorter pattern is wrong");
 	depth[node] = next == ACDAT_NONE ? 1 : depth[next] + 1;
 	if (depth[node] > c->h->max_chain)
-		return fail(c, "chain longer than announced");
+		return check_fail(c, "chain longer than announced");
 	return true;
 }
 
@@ -413,7 +381,7 @@ check_chain(checker *c, uint32_t node, uint32_t *depth)
  * against smaller numbers only, so that one pass proves chains finite.
  */
 static bool
-check_nodes(checker *c)
+check_nodes(acdat_checker *c)
 {
 	const acdat_image_header *h = c->h;
 	const uint32_t *first = acdat_section(&c->m, h->node_first);
@@ -425,13 +393,13 @@ check_nodes(checker *c)
 	if (first != NULL)
 	{
 		if (first[0] != 0 || first[h->nodes] != h->entries)
-			return fail(c, "patterns of nodes are wrong");
+			return check_fail(c, "patterns of nodes are wrong");
 		for (i = 0; i < h->nodes; i++)
 		{
-			if (!may_go_on(c, i))
+			if (!check_may_go_on(c, i))
 				return false;
 			if (first[i] > first[i + 1])
-				return fail(c, "patterns of nodes are wrong");
+				return check_fail(c, "patterns of nodes are wrong");
 		}
 	}
 	depth = acdat_alloc(&c->hooks, (size_t) h->nodes * sizeof(uint32_t));
@@ -442,62 +410,25 @@ check_nodes(checker *c)
 	}
 	for (i = 0; i < h->nodes && sound; i++)
 	{
-		sound = may_go_on(c, i) && check_node(c, i, depth);
+		sound = check_may_go_on(c, i) && check_node(c, i, depth);
 		if (sound && acdat_node_len(&c->m, i) > max_len)
 			max_len = acdat_node_len(&c->m, i);
 	}
 	for (i = 0; i < h->nodes && sound && h->node_chain != 0; i++)
-		sound = may_go_on(c, i) && check_chain(c, i, depth);
+		sound = check_may_go_on(c, i) && check_chain(c, i, depth);
 	acdat_free(&c->hooks, depth);
 	if (sound && (max_len != h->max_len || h->max_chain > h->nodes))
-		return fail(c, "longest pattern is wrong");
+		return check_fail(c, "longest pattern is wrong");
 	return sound;
-}
-
-/*
- * Is a replacement or tag inside the string section?
- */
-static bool
-check_string(checker *c, uint64_t section, uint32_t entry)
-{
-	acdat_string s;
-
-	if (section == 0)
-		return true;
-	s = ((const acdat_string *) acdat_section(&c->m, section))[entry];
-	if (s.len != ACDAT_NONE &&
-		(s.offset > c->h->strings_len ||
-		 s.len > c->h->strings_len - s.offset))
-		return fail(c, "string outside its section");
-	return true;
-}
-
-/*
- * Strings are all that entries have which could be out of range.
- */
-static bool
-check_entries(checker *c)
-{
-	uint32_t	i;
-
-	for (i = 0; i < c->h->entries; i++)
-	{
-		if (!may_go_on(c, i))
-			return false;
-		if (!check_string(c, c->h->entry_replacement, i) ||
-			!check_string(c, c->h->entry_tag, i))
-			return false;
-	}
-	return true;
 }
 
 /* What is linear in the image. */
 static bool
-check_body(checker *c)
+check_body(acdat_checker *c)
 {
-	static bool (*const passes[]) (checker *) = {
+	static bool (*const passes[]) (acdat_checker *) = {
 		check_ignore, check_labels, check_bases, check_depths, check_nodes,
-		check_states, check_entries
+		check_states, acdat_check_entries
 	};
 	size_t		i;
 
@@ -518,7 +449,7 @@ check_body(checker *c)
  * Cheap tests first; the memory for the rest is freed whatever comes out.
  */
 static bool
-check_image(checker *c)
+check_image(acdat_checker *c)
 {
 	uint64_t	checksum[2];
 	bool		sound;
@@ -532,7 +463,7 @@ check_image(checker *c)
 		return false;
 	}
 	if (checksum[0] != c->h->checksum[0] || checksum[1] != c->h->checksum[1])
-		return fail(c, "checksum does not match");
+		return check_fail(c, "checksum does not match");
 	c->states = acdat_states(&c->m);
 	c->owner = acdat_alloc(&c->hooks, (size_t) c->h->slots * sizeof(uint32_t));
 	c->depth = acdat_alloc(&c->hooks, (size_t) c->h->slots * sizeof(uint32_t));
@@ -555,7 +486,7 @@ acdat_status
 acdat_open_checked(acdat_machine *machine, const void *image, size_t size,
 				   const acdat_hooks *hooks, const char **reason)
 {
-	checker		c;
+	acdat_checker c;
 	acdat_status status;
 
 	memset(&c, 0, sizeof(c));

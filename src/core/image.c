@@ -151,7 +151,7 @@ acdat_machine_describe(const acdat_machine *m, acdat_machine_info *info)
 	info->options.ignore_len = h->ignore_len;
 	info->engine = engine_name(h);
 	info->has_replacements = (h->entry_replacement != 0);
-	info->has_tags = (h->entry_tag != 0);
+	info->tags = h->tag_count;
 	info->valid_utf8 = (h->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
 }
 
@@ -237,17 +237,17 @@ acdat_jump_best_of(const acdat_machine *m, uint32_t node)
 											 acdat_u32_at(m, h->node_jump, link)));
 }
 
-/* A string of an entry, NULL where there is none. */
+/* A string of the image, NULL where there is none. */
 static const void *
-entry_string(const acdat_machine *m, uint64_t section, uint32_t pattern,
-			 size_t *len)
+section_string(const acdat_machine *m, uint64_t section, uint32_t index,
+			   size_t *len)
 {
 	acdat_string string;
 
 	*len = 0;
 	if (section == 0)
 		return NULL;
-	string = ((const acdat_string *) acdat_section(m, section))[pattern];
+	string = ((const acdat_string *) acdat_section(m, section))[index];
 	if (string.len == ACDAT_NONE)
 		return NULL;
 	*len = string.len;
@@ -258,11 +258,59 @@ const void *
 acdat_pattern_replacement(const acdat_machine *m, uint32_t pattern,
 						  size_t *len)
 {
-	return entry_string(m, m->header->entry_replacement, pattern, len);
+	return section_string(m, m->header->entry_replacement, pattern, len);
+}
+
+const char *
+acdat_machine_tag(const acdat_machine *m, uint32_t tag, size_t *len)
+{
+	return section_string(m, m->header->tags, tag, len);
 }
 
 const char *
 acdat_pattern_tag(const acdat_machine *m, uint32_t pattern, size_t *len)
 {
-	return entry_string(m, m->header->entry_tag, pattern, len);
+	uint32_t	tag = m->header->entry_tag == 0 ? ACDAT_NONE :
+		acdat_u32_at(m, m->header->entry_tag, pattern);
+
+	*len = 0;
+	return tag == ACDAT_NONE ? NULL : acdat_machine_tag(m, tag, len);
+}
+
+int
+acdat_compare_strings(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	size_t		shared = a_len < b_len ? a_len : b_len;
+	int			order = shared == 0 ? 0 : memcmp(a, b, shared);
+
+	if (order != 0)
+		return order;
+	return a_len < b_len ? -1 : a_len > b_len;
+}
+
+bool
+acdat_find_tag(const acdat_machine *m, const void *bytes, size_t len,
+			   uint32_t *tag)
+{
+	uint32_t	low = 0;
+	uint32_t	high = (uint32_t) m->header->tag_count;
+
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+		size_t		middle_len;
+		const char *at = acdat_machine_tag(m, middle, &middle_len);
+		int			order = acdat_compare_strings(bytes, len, at, middle_len);
+
+		if (order == 0)
+		{
+			*tag = middle;
+			return true;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return false;
 }

@@ -33,7 +33,7 @@
 #include "src/core/text.h"
 
 #define ACDAT_IMAGE_MAGIC "ACDATIMG"
-#define ACDAT_LAYOUT_VERSION 3
+#define ACDAT_LAYOUT_VERSION 4
 #define ACDAT_BYTE_ORDER 0x01020304u
 
 /* header flags */
@@ -132,7 +132,10 @@ typedef struct acdat_image_header
 	uint64_t	entry_id64;		/* int64_t[entries] */
 	uint64_t	entry_priority; /* int32_t[entries] */
 	uint64_t	entry_replacement;	/* acdat_string[entries] */
-	uint64_t	entry_tag;		/* acdat_string[entries] */
+	uint64_t	entry_tag;		/* uint32_t[entries]: in tags, or ACDAT_NONE */
+	uint64_t	tags;			/* acdat_string[tag_count]: the distinct tags,
+								 * in the order of their bytes */
+	uint64_t	tag_count;
 	uint64_t	strings;		/* bytes */
 	uint64_t	strings_len;
 	uint64_t	ignore_chars;	/* uint32_t[ignore_count], sorted */
@@ -258,6 +261,10 @@ extern uint32_t acdat_preferred_node(const acdat_machine *m, uint32_t a,
 extern uint32_t acdat_jump_of(const acdat_machine *m, const uint32_t *depth,
 							  uint32_t node);
 extern uint32_t acdat_jump_best_of(const acdat_machine *m, uint32_t node);
+
+/* Which of two strings comes first by its bytes: < 0, 0 or > 0. */
+extern int	acdat_compare_strings(const void *a, size_t a_len,
+								  const void *b, size_t b_len);
 
 /* The options texts are folded with, from the image. */
 extern void acdat_image_text_options(const acdat_machine *m,

@@ -22,7 +22,7 @@
 #define CHECK_FIELD(field, offset) \
 	CHECK(field, offsetof(acdat_image_header, field) == (offset))
 
-CHECK(version, ACDAT_LAYOUT_VERSION == 3);
+CHECK(version, ACDAT_LAYOUT_VERSION == 4);
 CHECK(byte, CHAR_BIT == 8);
 CHECK(magic_size, sizeof(ACDAT_IMAGE_MAGIC) - 1 == 8);
 
@@ -73,13 +73,15 @@ CHECK_FIELD(entry_id64, 248);
 CHECK_FIELD(entry_priority, 256);
 CHECK_FIELD(entry_replacement, 264);
 CHECK_FIELD(entry_tag, 272);
-CHECK_FIELD(strings, 280);
-CHECK_FIELD(strings_len, 288);
-CHECK_FIELD(ignore_chars, 296);
-CHECK_FIELD(ignore_bytes, 304);
-CHECK_FIELD(filter, 312);
-CHECK_FIELD(tails, 320);
-CHECK(header, sizeof(acdat_image_header) == 328);
+CHECK_FIELD(tags, 280);
+CHECK_FIELD(tag_count, 288);
+CHECK_FIELD(strings, 296);
+CHECK_FIELD(strings_len, 304);
+CHECK_FIELD(ignore_chars, 312);
+CHECK_FIELD(ignore_bytes, 320);
+CHECK_FIELD(filter, 328);
+CHECK_FIELD(tails, 336);
+CHECK(header, sizeof(acdat_image_header) == 344);
 
 CHECK(state_base, offsetof(acdat_state, base) == 0);
 CHECK(state_fail, offsetof(acdat_state, fail) == 4);

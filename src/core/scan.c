@@ -195,6 +195,12 @@ acdat_scan_trust_text(acdat_scan *scan, bool valid)
 		(scan->m.header->flags & ACDAT_IMAGE_VALID_UTF8) != 0;
 }
 
+void
+acdat_scan_restrict(acdat_scan *scan, const uint64_t *tags)
+{
+	scan->only_tags = tags;
+}
+
 /*
  * Word boundaries look at the character before a start, which may have four
  * bytes; a union that may go on is kept from its beginning.

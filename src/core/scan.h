@@ -64,6 +64,7 @@ struct acdat_scan
 	uint32_t	varying;		/* see ends_vary in image.h */
 	bool		is_static;		/* of the current window: it has none of them */
 	bool		allows;			/* there are allow patterns */
+	const uint64_t *only_tags;	/* what is asked for; NULL: everything */
 	acdat_encoding encoding;
 	uint32_t	min_len;
 	uint32_t	max_len;

@@ -10,12 +10,13 @@
  * constant time per start beside what it reports, or with allow patterns
  * under leftmost_first the logarithm of the number of nested patterns.
  *
- * Where ends are not static, in windows with traits of ends_vary, the chain
- * is walked, and a valid start costs as many steps as patterns match there
- * but for their ends.  No linear way is known.  Say that A are the valid
- * starts and V the valid ends within one run of equal folded letters, and L
- * the lengths of nested patterns of them.  With characters dropped or expanded
- * the text can give any A in its first and any V in its second half.  Whether
+ * The chain is walked, and a start costs as many steps as patterns match there
+ * but for their tags or ends, in two cases.  The first is that only some tags
+ * are asked for.  The second are windows with traits of ends_vary, where ends
+ * are not static and no linear way is known.  Say that A are the valid starts
+ * and V the valid ends within one run of equal folded letters, and L the
+ * lengths of nested patterns of them.  With characters dropped or expanded the
+ * text can give any A in its first and any V in its second half.  Whether
  * there is a match at all is then whether a + l = v for some members: 3SUM
  * with integers up to the window's length, done by convolution at best.
  *
@@ -94,21 +95,68 @@ settle(const acdat_scan *scan, size_t pos, uint32_t node)
 	return node;
 }
 
+/* Is an entry, of a machine with tags, asked for? */
+static inline bool
+entry_wanted(const acdat_scan *scan, uint32_t entry)
+{
+	uint32_t	tag = acdat_u32_at(&scan->m, scan->m.header->entry_tag, entry);
+
+	return tag != ACDAT_NONE && (scan->only_tags[tag / 64] >> tag % 64 & 1) != 0;
+}
+
+/* The preferred entry of a node among those asked for, or ACDAT_NONE. */
+static uint32_t
+wanted_choice(acdat_scan *scan, uint32_t node)
+{
+	uint32_t	end = acdat_node_end(&scan->m, node);
+	uint32_t	choice = ACDAT_NONE;
+	uint32_t	entry;
+
+	if (scan->m.header->entry_tag == 0)
+		return ACDAT_NONE;
+	for (entry = acdat_node_first(&scan->m, node); entry < end; entry++)
+	{
+		scan->work++;
+		if (entry_wanted(scan, entry) &&
+			(choice == ACDAT_NONE ||
+			 acdat_entry_preferred(&scan->m, entry, choice)))
+			choice = entry;
+	}
+	return choice;
+}
+
+/* Does a node have a pattern that is asked for? */
+static inline bool
+node_counts(acdat_scan *scan, uint32_t node)
+{
+	return scan->only_tags != NULL ? wanted_choice(scan, node) != ACDAT_NONE :
+		acdat_node_has_entries(&scan->m, node);
+}
+
+/* The preferred entry of a node that counts. */
+static inline uint32_t
+node_choice(acdat_scan *scan, uint32_t node)
+{
+	return scan->only_tags != NULL ? wanted_choice(scan, node) :
+		acdat_node_choice(&scan->m, node);
+}
+
 /* The next shorter node that counts at this start. */
 static uint32_t
 next_node(acdat_scan *scan, size_t pos, uint32_t node)
 {
-	scan->work++;
-	if (scan->is_static)
-		return scan->node_link[node];
-	node = scan->node_chain[node];
-	while (node != ACDAT_NONE &&
-		   (!acdat_node_has_entries(&scan->m, node) ||
-			!valid_end(scan, pos + scan->node_len[node])))
+	const uint32_t *next = scan->is_static ? scan->node_link : scan->node_chain;
+
+	do
 	{
 		scan->work++;
-		node = scan->node_chain[node];
-	}
+		node = next[node];
+		if (scan->is_static && scan->only_tags == NULL)
+			return node;
+	} while (node != ACDAT_NONE &&
+			 (!node_counts(scan, node) ||
+			  !(scan->is_static ||
+				valid_end(scan, pos + scan->node_len[node]))));
 	return node;
 }
 
@@ -116,7 +164,8 @@ next_node(acdat_scan *scan, size_t pos, uint32_t node)
 static uint32_t
 first_node(acdat_scan *scan, size_t pos, uint32_t node)
 {
-	if ((!scan->allows || acdat_node_has_entries(&scan->m, node)) &&
+	if (((!scan->allows && scan->only_tags == NULL) ||
+		 node_counts(scan, node)) &&
 		valid_end(scan, pos + scan->node_len[node]))
 		return node;
 	return next_node(scan, pos, node);
@@ -197,7 +246,7 @@ choose_first(acdat_scan *scan, size_t pos, uint32_t node)
 {
 	uint32_t	choice;
 
-	if (scan->is_static)
+	if (scan->is_static && scan->only_tags == NULL)
 	{
 		choice = acdat_u32_at(&scan->m, scan->m.header->node_best, node);
 		return is_free(scan, pos, choice) ? choice :
@@ -205,7 +254,11 @@ choose_first(acdat_scan *scan, size_t pos, uint32_t node)
 	}
 	choice = node;
 	while (is_free(scan, pos, node = next_node(scan, pos, node)))
-		choice = acdat_preferred_node(&scan->m, choice, node);
+	{
+		if (acdat_entry_preferred(&scan->m, node_choice(scan, node),
+								  node_choice(scan, choice)))
+			choice = node;
+	}
 	return choice;
 }
 
@@ -226,18 +279,22 @@ collect_chain(acdat_scan *scan, size_t pos, uint32_t node)
 static bool
 next_overlapping(acdat_scan *scan, acdat_match *match)
 {
-	if (scan->entry == scan->entry_end)
+	do
 	{
-		uint32_t	node;
+		if (scan->entry == scan->entry_end)
+		{
+			uint32_t	node;
 
-		if (scan->chain_top == 0)
-			return false;
-		node = scan->chain[--scan->chain_top];
-		scan->entry = acdat_node_first(&scan->m, node);
-		scan->entry_end = acdat_node_end(&scan->m, node);
-		scan->current.end = match_end(scan, scan->stack[scan->top].pos, node);
-	}
-	scan->current.pattern = scan->entry++;
+			if (scan->chain_top == 0)
+				return false;
+			node = scan->chain[--scan->chain_top];
+			scan->entry = acdat_node_first(&scan->m, node);
+			scan->entry_end = acdat_node_end(&scan->m, node);
+			scan->current.end = match_end(scan, scan->stack[scan->top].pos, node);
+		}
+		scan->current.pattern = scan->entry++;
+	} while (scan->only_tags != NULL &&
+			 !entry_wanted(scan, scan->current.pattern));
 	*match = scan->current;
 	return true;
 }
@@ -298,15 +355,15 @@ take_start(acdat_scan *scan, acdat_match *match)
 			collect_chain(scan, start.pos, node);
 			return next_overlapping(scan, match);
 		case ACDAT_MERGED:
-			found.pattern = acdat_node_choice(&scan->m, node);
+			found.pattern = node_choice(scan, node);
 			return merge(scan, &found, match);
 		case ACDAT_LEFTMOST_FIRST:
 			node = choose_first(scan, start.pos, node);
-			found.pattern = acdat_node_choice(&scan->m, node);
+			found.pattern = node_choice(scan, node);
 			found.end = match_end(scan, start.pos, node);
 			break;
 		case ACDAT_LEFTMOST_LONGEST:
-			found.pattern = acdat_node_choice(&scan->m, node);
+			found.pattern = node_choice(scan, node);
 			break;
 	}
 	scan->next_allowed = found.end;
@@ -419,7 +476,7 @@ contains_plain(acdat_scan *scan, const unsigned char *text, size_t len,
 }
 
 /*
- * With folding, boundaries or exceptions a match has to be looked at; the
+ * With folding, boundaries, exceptions or tags a match has to be looked at; the
  * leftmost one is the cheapest to get.
  */
 acdat_status
@@ -428,7 +485,8 @@ acdat_contains(acdat_scan *scan, const void *text, size_t len, bool *found)
 	acdat_match match;
 	acdat_status status;
 
-	if (!scan->folds && !scan->boundary && !scan->allows)
+	if (!scan->folds && !scan->boundary && !scan->allows &&
+		scan->only_tags == NULL)
 		return contains_plain(scan, text, len, found);
 	acdat_scan_start(scan, ACDAT_LEFTMOST_LONGEST, text, len, true);
 	status = acdat_scan_next(scan, &match);

@@ -108,6 +108,25 @@ FROM (VALUES
 ) v(n, timing, arguments, statement)
 ORDER BY n;
 SELECT acdat.redact_trigger();
+
+-- styles, masks and tags
+SELECT acdat.publish('written', $$SELECT * FROM (VALUES ('secret', 'Word'), ('Alice', 'name')) v(pattern, tag)$$) AS version;
+CREATE TABLE styled (name text, fixed text, tag text, many text[]);
+CREATE TRIGGER a BEFORE INSERT ON styled FOR EACH ROW
+	EXECUTE FUNCTION acdat.redact_trigger('written', 'name', 'mask=#');
+CREATE TRIGGER b BEFORE INSERT ON styled FOR EACH ROW
+	EXECUTE FUNCTION acdat.redact_trigger('written', 'style=fixed', 'mask=', 'fixed');
+CREATE TRIGGER c BEFORE INSERT ON styled FOR EACH ROW
+	EXECUTE FUNCTION acdat.redact_trigger('written', 'tag', 'style=tag');
+CREATE TRIGGER d BEFORE INSERT ON styled FOR EACH ROW
+	EXECUTE FUNCTION acdat.redact_trigger('written', 'tags=Word', 'many');
+INSERT INTO styled SELECT t, t, t, ARRAY[t] FROM (VALUES ('a secret'), ('Alice')) v(t) RETURNING *;
+DROP TABLE styled, tried;
+SELECT n, try_trigger('BEFORE INSERT ON tried FOR EACH ROW', arguments, $$INSERT INTO tried VALUES (1, 'secret')$$)
+FROM (VALUES (1, $$'written', 'body', 'style=none'$$), (2, $$'written', 'body', 'mask=long'$$),
+	(3, $$'written', 'style=tag'$$), (4, $$'written', 'body', 'tags=word'$$), (5, $$'written', 'body', 'tags='$$),
+	(6, $$'written', 'body', 'Style=tag'$$), (7, $$'written', 'body', 'tags=Word,name'$$)) v(n, arguments)
+ORDER BY n;
 SELECT acdat.drop_dictionary('written');
 DROP TABLE posts, parts;
 DROP FUNCTION try_trigger(text, text, text);

@@ -72,6 +72,16 @@ SELECT acdat.create_redacted_view('parted', 'viewed', '{body}');
 SELECT acdat.create_redacted_view('parted_redacted', 'viewed', '{body}', 'fixed', view_name => 'twice');
 SELECT * FROM parted_redacted, twice;
 
+-- only some tags
+SELECT acdat.publish('viewed_tags', $$SELECT * FROM (VALUES ('Alice', 'name'), ('4929', 'it''s')) v(pattern, tag)$$) AS version;
+CREATE TABLE tag_rows AS SELECT 'Alice 4929'::text AS body;
+SELECT acdat.create_redacted_view('tag_rows', 'viewed_tags', '{body}', 'tag', tags => ARRAY['it''s']);
+SELECT * FROM tag_rows_redacted;
+SELECT acdat.create_redacted_view('tag_rows', 'viewed_tags', '{body}', tags => '{other}', view_name => 'other');
+DROP VIEW tag_rows_redacted;
+DROP TABLE tag_rows;
+SELECT acdat.drop_dictionary('viewed_tags');
+
 -- what is refused
 SELECT acdat.create_redacted_view(NULL, 'viewed', '{body}');
 SELECT acdat.create_redacted_view('parted', NULL, '{body}');

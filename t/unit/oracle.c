@@ -115,9 +115,14 @@ acdat_dictionary_print(const acdat_dictionary *dictionary, const void *text,
 
 		fprintf(stderr, "# pattern ");
 		print_literal(p->bytes, p->len);
-		fprintf(stderr, " id %" PRId64 " priority %d%s\n", p->id,
+		fprintf(stderr, " id %" PRId64 " priority %d%s", p->id,
 				(int) p->priority, p->allow ? " allow" : "");
+		if (p->tag != NULL)
+			fprintf(stderr, " tag \"%s\"", p->tag);
+		fputc('\n', stderr);
 	}
+	for (i = 0; dictionary->only_tags != NULL && dictionary->only_tags[i] != NULL; i++)
+		fprintf(stderr, "# only tag \"%s\"\n", dictionary->only_tags[i]);
 	fprintf(stderr, "# text ");
 	print_literal(text, len);
 	fputc('\n', stderr);
@@ -284,6 +289,22 @@ covered(const acdat_answer *allows, const acdat_answer_match *m)
 	return false;
 }
 
+/* Is a pattern asked for?  Exceptions always are. */
+static bool
+is_wanted(const acdat_dictionary *d, const acdat_pattern *pattern)
+{
+	size_t		i;
+
+	if (d->only_tags == NULL || pattern->allow)
+		return true;
+	for (i = 0; d->only_tags[i] != NULL; i++)
+	{
+		if (pattern->tag != NULL && strcmp(pattern->tag, d->only_tags[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 void
 acdat_oracle_all(const acdat_dictionary *d, const void *text, size_t len,
 				 acdat_answer *answer)
@@ -299,7 +320,7 @@ acdat_oracle_all(const acdat_dictionary *d, const void *text, size_t len,
 	{
 		fold_all(&d->options, d->patterns[i].bytes, d->patterns[i].len,
 				 &patterns[i]);
-		if (!is_repeated(d, patterns, i))
+		if (!is_repeated(d, patterns, i) && is_wanted(d, &d->patterns[i]))
 			find_pattern(d, i, &patterns[i], &f, text, len,
 						 d->patterns[i].allow ? &allows : &denies);
 	}
@@ -513,6 +534,23 @@ acdat_engine_build(acdat_engine *engine, const acdat_dictionary *d)
 		acdat_scan_init(engine->scan, &engine->machine, NULL);
 	}
 	return status;
+}
+
+void
+acdat_engine_restrict(acdat_engine *engine, const acdat_dictionary *d,
+					  uint64_t *bits)
+{
+	uint32_t	tag;
+	size_t		i;
+
+	*bits = 0;
+	for (i = 0; d->only_tags != NULL && d->only_tags[i] != NULL; i++)
+	{
+		if (acdat_find_tag(&engine->machine, d->only_tags[i],
+						   strlen(d->only_tags[i]), &tag))
+			*bits |= (uint64_t) 1 << tag;
+	}
+	acdat_scan_restrict(engine->scan, d->only_tags == NULL ? NULL : bits);
 }
 
 void

@@ -17,6 +17,7 @@ typedef struct acdat_dictionary
 	acdat_options options;
 	const acdat_pattern *patterns;
 	size_t		npatterns;
+	const char *const *only_tags;	/* scan for these, up to NULL; NULL: for all */
 } acdat_dictionary;
 
 typedef struct acdat_answer_match
@@ -51,7 +52,10 @@ extern void acdat_dictionary_print(const acdat_dictionary *dictionary,
 extern size_t acdat_oracle_folded_length(const acdat_options *options,
 										 const void *bytes, size_t len);
 
-/* Every match that no allow pattern covers, by (start, end, id). */
+/*
+ * Every match of a tag asked for that no allow pattern covers, by (start, end,
+ * id).
+ */
 extern void acdat_oracle_all(const acdat_dictionary *dictionary,
 							 const void *text, size_t len,
 							 acdat_answer *answer);
@@ -90,6 +94,11 @@ extern acdat_status acdat_engine_make(acdat_engine *engine,
 									  const acdat_options *options,
 									  const acdat_pattern *patterns, size_t n);
 extern void acdat_engine_free(acdat_engine *engine);
+
+/* Restrict the engine to what the dictionary asks for, with room for bits. */
+extern void acdat_engine_restrict(acdat_engine *engine,
+								  const acdat_dictionary *dictionary,
+								  uint64_t *bits);
 
 /*
  * Matches of a text given whole and in place (piece 0) or in pieces of so

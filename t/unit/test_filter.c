@@ -305,7 +305,7 @@ long_texts(void **state)
 	for (i = 0; i < SHAPES; i++)
 	{
 		const shape *s = &shapes[i];
-		acdat_dictionary d = {s->options, patterns, s->npatterns};
+		acdat_dictionary d = {s->options, patterns, s->npatterns, NULL};
 		acdat_engine engine;
 		long_text	t;
 

@@ -333,7 +333,7 @@ across_blocks(void **state)
 	patterns[4] = pattern("d \xC3\xA9", 4, 5);
 	for (o = 0; o < sizeof(options) / sizeof(options[0]); o++)
 	{
-		acdat_dictionary d = {options[o], patterns, 5};
+		acdat_dictionary d = {options[o], patterns, 5, NULL};
 		acdat_engine engine;
 
 		build(&engine, &options[o], patterns, 5);

@@ -174,7 +174,7 @@ machine_is_described(void **state)
 	assert_int_equal(info.options.ignore_len, 1);
 	assert_memory_equal(info.options.ignore, "*", 1);
 	assert_false(info.has_replacements);
-	assert_false(info.has_tags);
+	assert_int_equal(info.tags, 0);
 	assert_true(info.valid_utf8);
 	assert_non_null(info.engine);
 	acdat_engine_free(&engine);
@@ -193,7 +193,7 @@ machine_is_described(void **state)
 	assert_memory_not_equal(other.checksum, info.checksum,
 							sizeof(info.checksum));
 	assert_true(other.has_replacements);
-	assert_true(other.has_tags);
+	assert_int_equal(other.tags, 1);
 	acdat_engine_free(&engine);
 
 	patterns[0] = acdat_simple_pattern("\xC3", 1);
@@ -252,6 +252,61 @@ attributes_come_back(void **state)
 			assert_memory_equal(bytes, tags[i], len);
 	}
 	assert_int_equal(acdat_scan_next(engine.scan, &m), ACDAT_END);
+	acdat_engine_free(&engine);
+}
+
+/* Tags of reported patterns are kept once, in order, and are found. */
+static void
+tags_are_found(void **state)
+{
+	static const char *const tags[] = {"b", "", "ab", "b", NULL, "a", "b"};
+	static const char *const sorted[] = {"", "ab", "b"};
+	static char many[300][4];
+	acdat_pattern patterns[300];
+	acdat_engine engine;
+	acdat_machine_info info;
+	uint32_t	found;
+	uint32_t	i;
+
+	(void) state;
+	for (i = 0; i < 7; i++)
+	{
+		static const char *const words[] = {"p", "q", "r", "s", "t", "u", "v"};
+
+		patterns[i] = acdat_simple_pattern(words[i], i);
+		patterns[i].tag = tags[i];
+		patterns[i].tag_len = tags[i] == NULL ? 0 : strlen(tags[i]);
+		patterns[i].allow = (i == 5);
+	}
+	assert_int_equal(acdat_engine_make(&engine, &plain, patterns, 7), ACDAT_OK);
+	acdat_machine_describe(&engine.machine, &info);
+	assert_int_equal(info.tags, 3);
+	for (i = 0; i < 3; i++)
+	{
+		size_t		len;
+		const char *tag = acdat_machine_tag(&engine.machine, i, &len);
+
+		assert_int_equal(len, strlen(sorted[i]));
+		assert_memory_equal(tag, sorted[i], len);
+		assert_true(acdat_find_tag(&engine.machine, sorted[i], len, &found));
+		assert_int_equal(found, i);
+	}
+	assert_false(acdat_find_tag(&engine.machine, "a", 1, &found));
+	assert_false(acdat_find_tag(&engine.machine, "abc", 3, &found));
+	assert_false(acdat_find_tag(&engine.machine, "c", 1, &found));
+	acdat_engine_free(&engine);
+
+	for (i = 0; i < 300; i++)
+	{
+		snprintf(many[i], sizeof(many[i]), "%u", (i * 7 + 123) % 300);
+		patterns[i] = acdat_simple_pattern(many[i], i);
+		patterns[i].tag = many[i];
+		patterns[i].tag_len = strlen(many[i]);
+	}
+	assert_int_equal(acdat_engine_make(&engine, &plain, patterns, 300), ACDAT_OK);
+	for (i = 0; i < 300; i++)
+		assert_true(acdat_find_tag(&engine.machine, many[i], strlen(many[i]),
+								   &found));
 	acdat_engine_free(&engine);
 }
 
@@ -571,6 +626,7 @@ main(void)
 		cmocka_unit_test(duplicates_are_counted),
 		cmocka_unit_test(machine_is_described),
 		cmocka_unit_test(attributes_come_back),
+		cmocka_unit_test(tags_are_found),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(checked_open_uses_the_hooks),
 		cmocka_unit_test(work_can_be_cancelled),

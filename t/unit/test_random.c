@@ -4,8 +4,9 @@
  * ACDAT_RANDOM_COUNT sets how many comparisons are made (default 500000),
  * ACDAT_RANDOM_SEED what they begin with.  Texts have every length from 0 to
  * 200 at every alignment from 0 to 63.  Every other dictionary has patterns
- * long enough for the filter, and every sixth is one chain of prefixes.  A failing case is made smaller before it is
- * printed.
+ * long enough for the filter, and every sixth is one chain of prefixes.  Every
+ * fourth text is scanned for some tags only.  A failing case is made smaller
+ * before it is printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,12 +152,26 @@ random_options(random_dictionary *r)
 	}
 }
 
+/* One scan in four is for some tags only. */
+static void
+random_restriction(random_dictionary *r)
+{
+	static const char *const sets[][4] = {
+		{"card", NULL}, {"name", "", NULL}, {"c", "cards", "none has it", NULL},
+		{NULL}
+	};
+	uint32_t	which = below(16);
+
+	r->d.only_tags = which < 4 ? sets[which] : NULL;
+}
+
 /* A pattern that the options leave something of, of so many symbols. */
 static void
 random_pattern(random_dictionary *r, size_t which, uint32_t least,
 			   uint32_t most)
 {
 	static const char *const replacements[] = {"", "#", "<replaced>", "ab"};
+	static const char *const tags[] = {"name", "card", "", "c", "cards"};
 	acdat_pattern *p = &r->patterns[which];
 	size_t		symbols;
 	size_t		i;
@@ -178,6 +193,11 @@ random_pattern(random_dictionary *r, size_t which, uint32_t least,
 	{
 		p->replacement = replacements[below(4)];
 		p->replacement_len = strlen(p->replacement);
+	}
+	if (below(3) != 0)
+	{
+		p->tag = tags[below(5)];
+		p->tag_len = strlen(p->tag);
 	}
 }
 
@@ -296,10 +316,12 @@ agrees(const acdat_dictionary *d, acdat_engine *engine, const probe *p,
 	acdat_answer got = {NULL, 0, 0};
 	acdat_status status;
 	uint64_t	count = 0;
+	uint64_t	bits;
 	bool		found = false;
 	bool		same;
 
 	comparisons++;
+	acdat_engine_restrict(engine, d, &bits);
 	acdat_scan_use_kernel(engine->scan, p->kernel);
 	acdat_scan_trust_text(engine->scan, p->trusted);
 	acdat_oracle_choose(d, p->policy, all, &right);
@@ -499,6 +521,7 @@ engine_equals_oracle(void **state)
 
 			/* what lies around the text must not matter */
 			memset(arena, 'a', sizeof(arena));
+			random_restriction(&r);
 			random_text(&r, text, len);
 			compare_text(&r, &engine, text, len, seed);
 		}
