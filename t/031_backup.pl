@@ -33,6 +33,46 @@ is(sql($node, 'copy', answer('terms', 'alpha', 'wolpertinger')), 'alpha', 'and c
 is(sql($node, 'postgres', answer('terms', 'alpha', 'wolpertinger')), 'wolpertinger',
 	'the original is not touched by that');
 
+# In several processes at a time, and into a server without the library.
+my $archive = PostgreSQL::Test::Utils::tempdir . '/archive';
+my $plain = new_node('plain', preload => 0, extension => 0);
+
+sql($node, 'postgres', <<'SQL');
+CREATE TABLE words (pattern text);
+INSERT INTO words VALUES ('alpha');
+SELECT acdat.publish('followed', 'SELECT pattern FROM words');
+SELECT acdat.attach('followed', 'words', '50 ms');
+CREATE DATABASE parallel TEMPLATE template0;
+SQL
+$node->command_ok([ 'pg_dump', '-Fd', '-j', '3', '-f', $archive, 'postgres' ], 'a dump of several processes');
+sql($plain, 'postgres', 'CREATE ROLE clerk; CREATE DATABASE parallel');
+foreach my $target ($node, $plain)
+{
+	my $name = $target->name;
+
+	$target->command_ok([ 'pg_restore', '-e', '-j', '3', '-d', 'parallel', $archive ],
+		"is restored by several in $name");
+	if ($target == $plain)
+	{
+		like(sql_error($plain, 'parallel', answer('terms', 'x')), qr/55000: .*shared_preload_libraries/,
+			'where the library is not preloaded, use waits for that');
+		$plain->append_conf('postgresql.conf',
+			"shared_preload_libraries = 'acdat_bgw'\nacdat_bgw.naptime = 1s\n");
+		$plain->stop;
+		$plain->start;
+	}
+	is(sql($target, 'parallel', answer('terms', 'alpha', 'WOLPERTINGER')), 'WOLPERTINGER',
+		"and answers in $name");
+	is(sql($target, 'parallel', "TABLE acdat.dictionary_version ORDER BY dictionary, version"),
+		sql($node, 'postgres', "TABLE acdat.dictionary_version ORDER BY dictionary, version"),
+		'as all rows came along');
+	sql($target, 'parallel', "INSERT INTO words VALUES ('beta')");
+	ok($target->poll_query_until('parallel', answer('followed', 'alpha', 'beta', 'gamma'), 'alpha beta'),
+		'and a change of the attached table is followed');
+}
+sql($node, 'postgres', "SELECT acdat.drop_dictionary('followed')");
+$plain->stop;
+
 # ---- Logical replication ----
 
 my $subscriber = new_node('subscriber');
