@@ -46,7 +46,7 @@ make_image(unsigned which, acdat_engine *engine)
 		{.encoding = ACDAT_ENCODING_BYTES},
 	};
 	acdat_pattern patterns[2 * sizeof(words) / sizeof(words[0])];
-	acdat_dictionary d;
+	acdat_dictionary d = {0};
 	size_t		n = 0;
 	size_t		i;
 

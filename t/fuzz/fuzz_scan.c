@@ -152,10 +152,14 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	acdat_pattern patterns[MAX_PATTERNS];
-	acdat_dictionary d;
+	static const char *const tags[] = {"b", NULL, "a"};
+	static const char *const only[] = {"a", NULL};
+	acdat_dictionary d = {0};
 	acdat_engine engine;
 	input		in = {data, size};
+	uint64_t	bits;
 	size_t		piece;
+	size_t		i;
 
 	if (size > MAX_TEXT)
 		return 0;
@@ -163,6 +167,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	piece = take(&in) % 64 + 1;
 	d.patterns = patterns;
 	d.npatterns = take_patterns(&in, &d.options, patterns);
+	for (i = 0; i < d.npatterns; i++)
+	{
+		patterns[i].tag = tags[i % 3];
+		patterns[i].tag_len = patterns[i].tag == NULL ? 0 : 1;
+	}
 	if (acdat_engine_build(&engine, &d) != ACDAT_OK)
 		differ(&d, &in, "builders", ACDAT_ALL_OVERLAPPING, 0);
 	compare(&d, &engine, &in, 0);
@@ -174,6 +183,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		compare(&d, &engine, &in, 0);
 		compare(&d, &engine, &in, piece);
 	}
+	d.only_tags = only;
+	acdat_engine_restrict(&engine, &d, &bits);
+	compare(&d, &engine, &in, piece);
 	acdat_engine_free(&engine);
 	return 0;
 }

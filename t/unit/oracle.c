@@ -487,7 +487,7 @@ acdat_status
 acdat_engine_make(acdat_engine *engine, const acdat_options *options,
 				  const acdat_pattern *patterns, size_t n)
 {
-	acdat_dictionary d;
+	acdat_dictionary d = {0};
 
 	d.options = *options;
 	d.patterns = patterns;

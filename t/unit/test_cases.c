@@ -119,7 +119,7 @@ oracle_as_expected(void **state)
 	{
 		const acdat_test_case *c = &acdat_test_cases[i];
 		acdat_pattern patterns[ACDAT_CASE_PATTERNS];
-		acdat_dictionary d;
+		acdat_dictionary d = {0};
 		acdat_answer all = {NULL, 0, 0};
 		acdat_answer chosen = {NULL, 0, 0};
 
@@ -195,7 +195,7 @@ engine_as_oracle(void **state)
 	{
 		const acdat_test_case *c = &acdat_test_cases[i];
 		acdat_pattern patterns[ACDAT_CASE_PATTERNS];
-		acdat_dictionary d;
+		acdat_dictionary d = {0};
 		acdat_engine engine;
 		acdat_answer all = {NULL, 0, 0};
 		acdat_status status;
@@ -275,7 +275,7 @@ rewrites(void **state)
 	{
 		const acdat_test_case *c = &acdat_test_cases[i];
 		acdat_pattern patterns[ACDAT_CASE_PATTERNS];
-		acdat_dictionary d;
+		acdat_dictionary d = {0};
 		acdat_engine engine;
 		acdat_answer all = {NULL, 0, 0};
 		acdat_answer chosen = {NULL, 0, 0};

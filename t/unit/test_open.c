@@ -53,7 +53,7 @@ static void
 build(acdat_engine *engine, const acdat_options *options, bool rich)
 {
 	acdat_pattern patterns[COUNT_OF(words)];
-	acdat_dictionary d;
+	acdat_dictionary d = {0};
 	size_t		i;
 
 	for (i = 0; i < COUNT_OF(words); i++)
