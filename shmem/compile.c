@@ -222,10 +222,7 @@ enter_machine(AcdatJob *job, dsm_segment *segment, Size size, int64 patterns)
 		full = (machine < 0 || (entry == NULL && job->complete_serial == 0));
 		entered = (entry != NULL);
 		if (machine >= 0 && !entered)
-		{
-			acdat_registry->machines[machine].serial = 0;
-			acdat_registry->memory_used -= size;
-		}
+			acdat_machine_free(&acdat_registry->machines[machine]);
 	}
 	release_reservation(job);
 	LWLockRelease(acdat_registry->lock);

@@ -22,6 +22,7 @@
 
 #include "shmem/log_machine.h"
 #include "shmem/shmem_compat.h"
+#include "shmem/stats.h"
 
 /* How often a choice that is being written is read again. */
 #define ACDAT_LOG_TRIES 1000
@@ -406,6 +407,14 @@ acdat_log_machine_begin(const char *name, acdat_encoding *encoding)
 	}
 	(void) sigprocmask(SIG_SETMASK, &former_signals, NULL);
 	return NULL;
+}
+
+void
+acdat_log_machine_count(Size bytes, uint64 matches)
+{
+	AcdatCounts counts = {1, bytes, matches};
+
+	acdat_stats_add(slot_in_use->stats, &counts);
 }
 
 void

@@ -53,4 +53,7 @@ extern acdat_scan *acdat_log_machine_begin(const char *name,
 										   acdat_encoding *encoding);
 extern void acdat_log_machine_end(void);
 
+/* Count a text that was scanned, between the two. */
+extern void acdat_log_machine_count(Size bytes, uint64 matches);
+
 #endif							/* ACDAT_LOG_MACHINE_H */

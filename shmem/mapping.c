@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "shmem/core_support.h"
 #include "shmem/mapping.h"
@@ -24,6 +25,47 @@ static AcdatMapping **mappings = NULL;
 static int	mappings_size = 0;
 static AcdatMapping *spare = NULL;
 static uint64 changes_checked = 0;
+
+/* How often the clock is looked at, and counts are added up, by a statement. */
+#define ACDAT_COUNTS_BYTES (1024 * 1024)
+#define ACDAT_COUNTS_US 1000000
+
+AcdatCounts acdat_counts_of_nobody;
+int64		acdat_counts_left = ACDAT_COUNTS_BYTES;
+static TimestampTz counts_flushed = 0;
+
+static void
+flush_counts(AcdatMapping *mapping)
+{
+	if (mapping->counts.calls > 0 || mapping->counts.bytes > 0 ||
+		mapping->counts.matches > 0)
+		acdat_stats_add(acdat_registry->machines[mapping->slot].stats,
+						&mapping->counts);
+}
+
+void
+acdat_mapping_flush_counts(void)
+{
+	int			i;
+
+	for (i = 0; i < mappings_size; i++)
+	{
+		if (mappings[i] != NULL)
+			flush_counts(mappings[i]);
+	}
+}
+
+void
+acdat_counts_due(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	acdat_counts_left = ACDAT_COUNTS_BYTES;
+	if (now - counts_flushed < ACDAT_COUNTS_US && now >= counts_flushed)
+		return;
+	counts_flushed = now;
+	acdat_mapping_flush_counts();
+}
 
 /* Publish how many segments this process maps, for the launcher. */
 static void
@@ -48,6 +90,7 @@ release_mapping(int index)
 	AcdatMachineSlot *slot = &acdat_registry->machines[mapping->slot];
 
 	mappings[index] = NULL;
+	flush_counts(mapping);
 	if (mapping->segment != NULL)
 		dsm_detach(mapping->segment);
 	count_mapped(-1);
@@ -87,8 +130,11 @@ mapping_xact_callback(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
 		event == XACT_EVENT_PARALLEL_COMMIT ||
-		event == XACT_EVENT_PARALLEL_ABORT)
+		event == XACT_EVENT_PARALLEL_ABORT || event == XACT_EVENT_PREPARE)
+	{
+		acdat_mapping_flush_counts();
 		acdat_mapping_release_retired();
+	}
 }
 
 /* Make sure that a claim needs no allocation. */
@@ -135,6 +181,7 @@ acdat_mapping_claim(int slot_index)
 	Assert(vacant >= 0 && spare != NULL && !slot->retired);
 	spare->serial = slot->serial;
 	spare->slot = slot_index;
+	spare->ref.counts = &spare->counts;
 	mappings[vacant] = spare;
 	spare = NULL;
 	pg_atomic_fetch_add_u32(&slot->mapped, 1);

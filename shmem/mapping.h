@@ -26,18 +26,21 @@
 #include "storage/dsm.h"
 
 #include "shmem/registry.h"
+#include "shmem/stats.h"
 #include "src/core/acdat.h"
 
 /*
  * A machine ready to scan with, shared or private.  scan is for calls that
  * finish before they return; it is not reentrant, so a set-returning
- * function allocates its own of acdat_scan_size() bytes.
+ * function allocates its own of acdat_scan_size() bytes.  counts is of this
+ * process: who scans adds to it; those of a private machine go nowhere.
  */
 typedef struct AcdatMachineRef
 {
 	acdat_machine machine;
 	acdat_machine_info info;
 	acdat_scan *scan;
+	AcdatCounts *counts;
 } AcdatMachineRef;
 
 typedef struct AcdatMapping
@@ -46,6 +49,7 @@ typedef struct AcdatMapping
 	int			slot;			/* index of its machine slot */
 	int			pins;			/* references kept beyond one call */
 	dsm_segment *segment;		/* NULL until attached */
+	AcdatCounts counts;			/* not added up yet */
 	AcdatMachineRef ref;		/* ref.scan is NULL until complete */
 } AcdatMapping;
 
@@ -63,6 +67,36 @@ extern void acdat_mapping_complete(AcdatMapping *mapping);
 
 /* Note that a statement uses a mapped machine, for eviction. */
 extern void acdat_mapping_touch(const AcdatMachineRef *ref);
+
+/* Where calls with private machines are counted, for nobody. */
+extern AcdatCounts acdat_counts_of_nobody;
+
+/* Bytes scanned, with some for each call, until acdat_counts_due() is called. */
+extern int64 acdat_counts_left;
+extern void acdat_counts_due(void);
+
+/*
+ * Count a call, which the look-up of the machine does; and what it scans or
+ * finds.
+ */
+static inline void
+acdat_count_call(const AcdatMachineRef *ref)
+{
+	ref->counts->calls++;
+}
+
+static inline void
+acdat_count_scan(const AcdatMachineRef *ref, Size bytes, uint64 matches)
+{
+	ref->counts->bytes += bytes;
+	ref->counts->matches += matches;
+	acdat_counts_left -= (int64) bytes + 64;
+	if (unlikely(acdat_counts_left < 0))
+		acdat_counts_due();
+}
+
+/* Add up in shared memory what this process counted.  Never raises. */
+extern void acdat_mapping_flush_counts(void);
 
 /* Keep a mapping, and what ref points to, over several calls; undo. */
 extern void acdat_mapping_pin(const AcdatMachineRef *ref);

@@ -21,6 +21,7 @@
 #include "shmem/requests.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/settings.h"
+#include "shmem/stats.h"
 
 #define ACDAT_TRANCHE "acdat_bgw"
 
@@ -57,6 +58,8 @@ registry_size(void)
 	size = add_size(size, MAXALIGN(mul_size(ACDAT_MAX_JOBS, sizeof(AcdatJob))));
 	size = add_size(size, MAXALIGN(mul_size(acdat_max_requests(),
 											sizeof(AcdatRequest))));
+	size = add_size(size, MAXALIGN(mul_size(acdat_max_stats(),
+											sizeof(AcdatStats))));
 	return size;
 }
 
@@ -92,6 +95,8 @@ registry_initialize(AcdatRegistry *registry)
 	registry->jobs = (AcdatJob *) next;
 	next += MAXALIGN(ACDAT_MAX_JOBS * sizeof(AcdatJob));
 	registry->requests = (AcdatRequest *) next;
+	next += MAXALIGN(acdat_max_requests() * sizeof(AcdatRequest));
+	registry->stats = (AcdatStats *) next;
 
 	registry->lock = &(GetNamedLWLockTranche(ACDAT_TRANCHE))->lock;
 	registry->next_serial = 1;
@@ -114,6 +119,7 @@ registry_initialize(AcdatRegistry *registry)
 		pg_atomic_init_u64(&registry->backends[i].log_serial, 0);
 	}
 	acdat_jobs_initialize(registry);
+	acdat_stats_initialize(registry);
 }
 
 static void
@@ -309,6 +315,8 @@ acdat_entry_insert(const AcdatEntry *entry)
 	slot->serial = 0;
 	if (slot->sequence == 0)
 		slot->sequence = next_sequence(slot);
+	slot->stats = slot->dropped ? -1 :
+		acdat_stats_claim(slot->database, &slot->dictionary);
 	slot->serial = registry->next_serial++;
 	slot->since = GetCurrentTimestamp();
 	slot->name_hash = acdat_name_hash(NameStr(slot->name));
@@ -342,6 +350,7 @@ acdat_entry_free(AcdatEntry *entry)
 {
 	if (entry->machine >= 0)
 		acdat_registry->machines[entry->machine].entries--;
+	acdat_stats_release(entry->stats);
 	entry->serial = 0;
 	entry->machine = -1;
 	acdat_registry_changed();
@@ -369,11 +378,20 @@ acdat_machine_insert(dsm_segment *segment, Size size, const AcdatEntry *entry)
 		slot->database = entry->database;
 		slot->dictionary = entry->dictionary;
 		slot->version = entry->version;
+		slot->stats = acdat_stats_claim(slot->database, &slot->dictionary);
 		pg_atomic_write_u64(&slot->last_used, (uint64) GetCurrentTimestamp());
 		acdat_registry->memory_used += size;
 		return i;
 	}
 	return -1;
+}
+
+void
+acdat_machine_free(AcdatMachineSlot *slot)
+{
+	acdat_registry->memory_used -= slot->size;
+	acdat_stats_release(slot->stats);
+	slot->serial = 0;
 }
 
 AcdatDatabase *

@@ -98,6 +98,7 @@ typedef struct AcdatEntry
 	AcdatLoadState load;
 	bool		wanted;			/* a look-up waits for an evicted machine */
 	int			machine;		/* index of a machine slot, or -1 */
+	int			stats;			/* index of its counters; -1 in an end */
 	int64		patterns;
 	TimestampTz since;			/* when this entry was made */
 	int			sqlerrcode;		/* with ACDAT_FAILED */
@@ -118,6 +119,7 @@ typedef struct AcdatMachineSlot
 	Oid			database;
 	pg_uuid_t	dictionary;
 	int64		version;
+	int			stats;			/* index of the dictionary's counters */
 
 	/*
 	 * Processes that map the segment or are about to.  Raised under
@@ -181,6 +183,7 @@ typedef struct AcdatLogChoice
 
 struct AcdatJob;
 struct AcdatRequest;
+struct AcdatStats;
 
 typedef struct AcdatRegistry
 {
@@ -200,6 +203,7 @@ typedef struct AcdatRegistry
 	uint64		next_serial;
 	TransactionId newest_xid;	/* newest of entries not frozen, or invalid */
 	int			entries_used;	/* slots beyond this were never used */
+	int			stats_used;		/* the same of counters */
 	Size		memory_used;	/* bytes of all machine slots */
 	Size		memory_reserved;	/* bytes being written by compile jobs */
 	bool		databases_known;	/* the launcher has listed pg_database */
@@ -226,6 +230,7 @@ typedef struct AcdatRegistry
 	AcdatBackendSlot *backends;
 	struct AcdatJob *jobs;
 	struct AcdatRequest *requests;	/* see requests.h */
+	struct AcdatStats *stats;	/* see stats.h */
 } AcdatRegistry;
 
 /* NULL when the library was not preloaded. */
@@ -300,6 +305,9 @@ extern void acdat_registry_changed(void);
  */
 extern int	acdat_machine_insert(dsm_segment *segment, Size size,
 								 const AcdatEntry *entry);
+
+/* Free a machine slot nobody uses; registry->lock held exclusively. */
+extern void acdat_machine_free(AcdatMachineSlot *slot);
 
 /* The slot of a database, made if asked; NULL if there is none. */
 extern AcdatDatabase *acdat_database_slot(Oid database, bool create);

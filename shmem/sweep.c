@@ -259,8 +259,7 @@ acdat_free_machines(void)
 			continue;
 		}
 		handles[count++] = slot->handle;
-		registry->memory_used -= slot->size;
-		slot->serial = 0;
+		acdat_machine_free(slot);
 	}
 	LWLockRelease(registry->lock);
 	for (i = 0; i < count; i++)

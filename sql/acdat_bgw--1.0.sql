@@ -983,6 +983,33 @@ CREATE VIEW acdat.attachments AS
 COMMENT ON VIEW acdat.attachments IS
 	'tables that dictionaries are attached to, and how the republishing stands; the error is shown to the owner only';
 
+CREATE FUNCTION acdat.scan_counters(
+	OUT database_id oid, OUT dictionary name, OUT dictionary_id uuid,
+	OUT calls bigint, OUT bytes bigint, OUT matches bigint,
+	OUT stats_reset timestamptz)
+	RETURNS SETOF record VOLATILE PARALLEL RESTRICTED
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_scan_counters';
+COMMENT ON FUNCTION acdat.scan_counters() IS
+	'how much dictionaries are scanned with; see the view acdat.stats';
+
+CREATE VIEW acdat.stats AS
+	SELECT b.datname AS database, s.dictionary, s.dictionary_id, s.calls,
+		s.bytes, s.matches, s.stats_reset
+	FROM acdat.scan_counters() s
+	LEFT JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) s.database_id;
+COMMENT ON VIEW acdat.stats IS
+	'calls, bytes and matches of each dictionary of the cluster since stats_reset; lost when the server restarts';
+COMMENT ON COLUMN acdat.stats.calls IS 'values that scanning functions, triggers and the server log were given';
+COMMENT ON COLUMN acdat.stats.bytes IS 'length of these values, also where a scan ended early';
+COMMENT ON COLUMN acdat.stats.matches IS 'matches that functions found; one for contains() that is true';
+COMMENT ON COLUMN acdat.stats.stats_reset IS 'when counting began: the dictionary was first loaded, or acdat.stats_reset()';
+
+CREATE FUNCTION acdat.stats_reset(name text DEFAULT NULL)
+	RETURNS void VOLATILE PARALLEL RESTRICTED
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_stats_reset';
+COMMENT ON FUNCTION acdat.stats_reset(text) IS
+	'begin to count anew in acdat.stats, for a dictionary or all in the cluster that the caller owns';
+
 GRANT USAGE ON SCHEMA acdat TO PUBLIC;
 GRANT SELECT ON acdat.generations, acdat.worker, acdat.dictionaries, acdat.versions,
-	acdat.attachments TO PUBLIC;
+	acdat.attachments, acdat.stats TO PUBLIC;

@@ -116,6 +116,7 @@ fit_machine(const AcdatCallSite *site, const AcdatMachineRef *ref)
 		encoding_mismatch(ref->info.options.encoding);
 	acdat_scan_trust_text(ref->scan, site->is_text);
 	acdat_scan_restrict(ref->scan, NULL);
+	acdat_count_call(ref);
 	return ref;
 }
 

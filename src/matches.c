@@ -188,6 +188,7 @@ begin_scan(MatchSite *site, FunctionCallInfo fcinfo, text *value)
 	memset(&site->end, 0, sizeof(site->end));
 	acdat_scan_start(site->scan, policy, site->text,
 					 VARSIZE_ANY_EXHDR(value), true);
+	acdat_count_scan(ref, VARSIZE_ANY_EXHDR(value), 0);
 }
 
 /* Characters in bytes [from, to) of the text, which is valid. */
@@ -240,6 +241,7 @@ match_row(MatchSite *site, const acdat_match *match)
 	const char *tag;
 	size_t		tag_len;
 
+	acdat_count_scan(site->ref, 0, 1);
 	values[0] = Int64GetDatum(acdat_pattern_id(machine, match->pattern));
 	values[1] = Int32GetDatum(acdat_pattern_priority(machine, match->pattern));
 	tag = acdat_pattern_tag(machine, match->pattern, &tag_len);

@@ -141,6 +141,7 @@ rewrite_with_marks(AcdatRewriter *rewriter, const char *bytes, Size len)
 		if (status != ACDAT_OK)
 			return status;
 		pfree(mark);
+		acdat_count_scan(rewriter->ref, 0, 1);
 		copied = match.end;
 	}
 	if (status != ACDAT_END)
@@ -152,10 +153,16 @@ rewrite_with_marks(AcdatRewriter *rewriter, const char *bytes, Size len)
 static acdat_status
 rewrite_bytes(AcdatRewriter *rewriter, const char *bytes, Size len)
 {
+	acdat_status status;
+	uint64_t	matches = 0;
+
 	if (rewriter->mark != ACDAT_MARK_NONE)
-		return rewrite_with_marks(rewriter, bytes, len);
-	return acdat_rewrite_text(rewriter->ref->scan, &rewriter->rewrite, bytes,
-							  len, NULL);
+		status = rewrite_with_marks(rewriter, bytes, len);
+	else
+		status = acdat_rewrite_text(rewriter->ref->scan, &rewriter->rewrite,
+									bytes, len, &matches);
+	acdat_count_scan(rewriter->ref, len, matches);
+	return status;
 }
 
 text *

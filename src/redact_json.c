@@ -256,6 +256,7 @@ has_match(AcdatRewriter *rewriter, Jsonb *document)
 	JsonbIteratorToken token;
 	JsonbValue	value;
 	bool		found = false;
+	Size		scanned = 0;
 
 	while (!found &&
 		   (token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
@@ -268,7 +269,11 @@ has_match(AcdatRewriter *rewriter, Jsonb *document)
 											  value.val.string.val,
 											  (Size) value.val.string.len,
 											  &found));
+		scanned += (Size) value.val.string.len;
 	}
+	/* else it is counted when it is rewritten */
+	if (!found)
+		acdat_count_scan(rewriter->ref, scanned, 0);
 	return found;
 }
 

@@ -139,6 +139,7 @@ redact_text(Redaction *redaction, const char *text)
 	acdat_rewrite rewrite = {0};
 	Output		output = {0};
 	acdat_status status;
+	uint64_t	matches = 0;
 
 	if (text == NULL || text[0] == '\0')
 		return text;
@@ -164,7 +165,8 @@ redact_text(Redaction *redaction, const char *text)
 		return TOO_LONG;
 	}
 	status = acdat_rewrite_text(redaction->scan, &rewrite, text, output.len,
-								NULL);
+								&matches);
+	acdat_log_machine_count(output.len, matches);
 	if (status == ACDAT_OK && output.unchanged)
 		return text;
 	redaction->changed = true;

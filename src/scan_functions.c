@@ -31,6 +31,7 @@ acdat_contains_sql(PG_FUNCTION_ARGS)
 
 	acdat_raise_scan_error(acdat_contains(ref->scan, VARDATA_ANY(value),
 										  VARSIZE_ANY_EXHDR(value), &found));
+	acdat_count_scan(ref, VARSIZE_ANY_EXHDR(value), found);
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_BOOL(found);
 }
@@ -47,6 +48,7 @@ acdat_count_matches(PG_FUNCTION_ARGS)
 
 	acdat_raise_scan_error(acdat_count(ref->scan, policy, VARDATA_ANY(value),
 									   VARSIZE_ANY_EXHDR(value), &count));
+	acdat_count_scan(ref, VARSIZE_ANY_EXHDR(value), count);
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_INT64((int64) count);
 }
@@ -106,6 +108,7 @@ acdat_match_ids(PG_FUNCTION_ARGS)
 
 	acdat_scan_start(ref->scan, policy, VARDATA_ANY(value),
 					 VARSIZE_ANY_EXHDR(value), true);
+	acdat_count_scan(ref, VARSIZE_ANY_EXHDR(value), 0);
 	while ((status = acdat_scan_next(ref->scan, &match)) == ACDAT_OK)
 	{
 		/* the scan looks for interrupts by bytes, not by matches */
@@ -122,6 +125,7 @@ acdat_match_ids(PG_FUNCTION_ARGS)
 				ids = repalloc_huge(ids, capacity * sizeof(int64));
 			}
 		}
+		acdat_count_scan(ref, 0, 1);
 		ids[count++] = acdat_pattern_id(&ref->machine, match.pattern);
 	}
 	acdat_raise_scan_error(status == ACDAT_END ? ACDAT_OK : status);
