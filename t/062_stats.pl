@@ -92,13 +92,11 @@ like(sql_error($node, 'postgres', q{SELECT acdat.stats_reset('gamma')}), qr/4270
 reset_counts();
 sql($node, 'postgres', q{ALTER SYSTEM SET acdat_bgw.log_dictionary = 'everywhere'});
 sql($node, 'postgres', 'SELECT pg_reload_conf()');
-my $offset = -s $node->logfile;
 ok( poll_until(sub {
 		sql_error($node, 'postgres', q{SELECT 'beta' || 1/0});
 		return (split / /, counts('everywhere'))[2] > 0;
 	}),
 	'texts hidden in the server log count');
-unlike(substr(slurp_file($node->logfile), $offset), qr/invalid memory/, 'and nothing else happens');
 sql($node, 'postgres', 'ALTER SYSTEM RESET acdat_bgw.log_dictionary');
 
 # ---- Slots go with their dictionaries ----
