@@ -278,8 +278,7 @@ may_see_error(const AcdatRequest *request)
 	if (entry != NULL)
 		owner = entry->owner;
 	LWLockRelease(acdat_registry->lock);
-	return superuser() ||
-		(OidIsValid(owner) && has_privs_of_role(GetUserId(), owner));
+	return acdat_owns(owner);
 }
 
 static void

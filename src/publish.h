@@ -54,6 +54,13 @@ extern void acdat_assign_reader(AcdatDictionaryRow *row, const char *reader);
 /* Take the lock on a name until the end of the transaction. */
 extern void acdat_lock_name(const char *name);
 
+/*
+ * May the user do what an owner may?  Without an owner, InvalidOid, only
+ * superusers may.  The second form raises if not.
+ */
+extern bool acdat_owns(Oid owner);
+extern void acdat_require_owner(Oid owner, const char *name);
+
 /* Raise unless the user owns the dictionary. */
 extern void acdat_check_owner(const AcdatDictionaryRow *row);
 

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "src/core/image.h"
 #include "src/core/pack.h"
 #include "src/publish.h"
 
@@ -22,11 +23,9 @@ compare_slices(const void *a, const void *b)
 {
 	const PackSlice *left = a;
 	const PackSlice *right = b;
-	int			order = memcmp(left->bytes, right->bytes,
-							   Min(left->len, right->len));
 
-	return order != 0 ? order :
-		(left->len > right->len) - (left->len < right->len);
+	return acdat_compare_strings(left->bytes, left->len,
+								 right->bytes, right->len);
 }
 
 /* The patterns of a pack in an order of their own; NULL if it is corrupt. */

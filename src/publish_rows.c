@@ -116,17 +116,27 @@ push_fresh_snapshot(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
 
+bool
+acdat_owns(Oid owner)
+{
+	return superuser() ||
+		(OidIsValid(owner) && has_privs_of_role(GetUserId(), owner));
+}
+
+void
+acdat_require_owner(Oid owner, const char *name)
+{
+	if (!acdat_owns(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dictionary \"%s\"", name)));
+}
+
 void
 acdat_check_owner(const AcdatDictionaryRow *row)
 {
-	Oid			owner = get_role_oid(NameStr(row->owner), true);
-
-	if (!superuser() &&
-		(!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of dictionary \"%s\"",
-						NameStr(row->name))));
+	acdat_require_owner(get_role_oid(NameStr(row->owner), true),
+						NameStr(row->name));
 }
 
 AcdatDictionaryRow *

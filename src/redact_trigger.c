@@ -62,15 +62,6 @@ check_call(FunctionCallInfo fcinfo)
 				 errhint("Create it BEFORE INSERT OR UPDATE, FOR EACH ROW.")));
 }
 
-static void
-too_few_arguments(const Trigger *trigger)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("trigger \"%s\" has too few arguments", trigger->tgname),
-			 errhint("Give the name of a dictionary and those of the columns to be redacted.")));
-}
-
 /* What stands behind "name=" in an argument, or NULL. */
 static const char *
 option_value(const char *argument, const char *name)
@@ -129,12 +120,9 @@ trigger_site(FunctionCallInfo fcinfo)
 
 	if (site != NULL)
 		return site;
-	if (trigger->tgnargs < 2)
-		too_few_arguments(trigger);
 	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	site = palloc0(offsetof(TriggerSite, columns) +
 				   trigger->tgnargs * sizeof(TriggerColumn));
-	site->name_len = strlen(trigger->tgargs[0]);
 	for (i = 1; i < trigger->tgnargs; i++)
 	{
 		if (!take_option(site, trigger->tgargs[i]))
@@ -143,7 +131,12 @@ trigger_site(FunctionCallInfo fcinfo)
 	}
 	MemoryContextSwitchTo(old);
 	if (site->count == 0)
-		too_few_arguments(trigger);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("trigger \"%s\" has too few arguments",
+						trigger->tgname),
+				 errhint("Give the name of a dictionary and those of the columns to be redacted.")));
+	site->name_len = strlen(trigger->tgargs[0]);
 	fcinfo->flinfo->fn_extra = site;
 	return site;
 }

@@ -23,6 +23,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -56,14 +57,10 @@ literal_or_null(FunctionCallInfo fcinfo, int argument)
 static const char *
 tags_argument(FunctionCallInfo fcinfo, int argument)
 {
-	Oid			output;
-	bool		is_varlena;
-
 	if (PG_ARGISNULL(argument))
 		return "";
-	getTypeOutputInfo(TEXTARRAYOID, &output, &is_varlena);
 	return psprintf(", %s::pg_catalog.text[]",
-					quote_literal_cstr(OidOutputFunctionCall(output,
+					quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
 															 PG_GETARG_DATUM(argument))));
 }
 

@@ -10,7 +10,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 
 #include "shmem/mapping.h"
@@ -28,6 +27,7 @@ typedef struct CounterRow
 	Oid			database;
 	pg_uuid_t	dictionary;
 	NameData	name;
+	Oid			owner;
 	uint64		calls;
 	uint64		bytes;
 	uint64		matches;
@@ -67,6 +67,7 @@ copy_counters(CounterRow *rows)
 		row->database = stats->database;
 		row->dictionary = stats->dictionary;
 		row->name = entry->name;
+		row->owner = entry->owner;
 		row->calls = pg_atomic_read_u64(&stats->calls);
 		row->bytes = pg_atomic_read_u64(&stats->bytes);
 		row->matches = pg_atomic_read_u64(&stats->matches);
@@ -114,13 +115,6 @@ acdat_scan_counters(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static bool
-is_owner(const AcdatEntry *entry)
-{
-	return superuser() || (OidIsValid(entry->owner) &&
-						   has_privs_of_role(GetUserId(), entry->owner));
-}
-
 /* Begin anew for one dictionary, if it is still there. */
 static void
 restart_dictionary(Oid database, const pg_uuid_t *dictionary)
@@ -149,10 +143,7 @@ restart_by_name(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("dictionary \"%s\" does not exist", name)));
-	if (!is_owner(&copy))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of dictionary \"%s\"", name)));
+	acdat_require_owner(copy.owner, name);
 	restart_dictionary(copy.database, &copy.dictionary);
 }
 
@@ -163,25 +154,16 @@ restart_by_name(const char *name)
 static void
 restart_owned(void)
 {
-	AcdatEntry *entries = palloc(acdat_max_stats() * sizeof(AcdatEntry));
-	int			count = 0;
+	CounterRow *rows = palloc(acdat_max_stats() * sizeof(CounterRow));
+	int			count = copy_counters(rows);
 	int			i;
 
-	LWLockAcquire(acdat_registry->lock, LW_SHARED);
-	for (i = 0; i < acdat_registry->stats_used; i++)
-	{
-		AcdatEntry *entry = counted_entry(&acdat_registry->stats[i]);
-
-		if (entry != NULL)
-			entries[count++] = *entry;
-	}
-	LWLockRelease(acdat_registry->lock);
 	for (i = 0; i < count; i++)
 	{
-		if (is_owner(&entries[i]))
-			restart_dictionary(entries[i].database, &entries[i].dictionary);
+		if (acdat_owns(rows[i].owner))
+			restart_dictionary(rows[i].database, &rows[i].dictionary);
 	}
-	pfree(entries);
+	pfree(rows);
 }
 
 /* acdat.stats_reset(name text) returns void; NULL: whatever one owns */

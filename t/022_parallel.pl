@@ -27,22 +27,9 @@ my %possible = ($ROWS * 3 / 5 => 'alpha', $ROWS * 2 / 5 => 'beta');
 publish($node, 'postgres', 'd', ['alpha']);
 
 my $count = q{SELECT count(*) FROM document WHERE acdat.contains(body, 'd')};
-my $reader = session($node, 'postgres');
-$reader->query(q{
-	SET max_parallel_workers_per_gather = 2;
-	SET min_parallel_table_scan_size = 0;
-	SET parallel_setup_cost = 0;
-	SET parallel_tuple_cost = 0});
+my $reader = parallel_session($node, 'postgres');
 
-sub workers_launched
-{
-	my ($launched) = $reader->query("EXPLAIN (ANALYZE, COSTS off, TIMING off) $count") =~
-	  m/Workers Launched: (\d+)/;
-
-	return $launched // 0;
-}
-
-is(workers_launched(), 2, 'the count runs with two workers');
+is(workers_launched($reader, $count), 2, 'the count runs with two workers');
 is($reader->query($count), $ROWS * 3 / 5, 'a parallel count gives the answer of the dictionary');
 
 my $publisher = session($node, 'postgres');
@@ -79,7 +66,7 @@ foreach my $leader (qw(on off))
 		$previous = $result;
 	}
 }
-is(workers_launched(), 2, 'the counts still run with two workers');
+is(workers_launched($reader, $count), 2, 'the counts still run with two workers');
 my $version = sql($node, 'postgres', q{SELECT version FROM acdat.dictionaries WHERE name = 'd'});
 sql($node, 'postgres', 'DELETE FROM running');
 is(($publisher->result)[1], '', 'the publisher went on without an error');

@@ -56,8 +56,7 @@ foreach my $target ($node, $plain)
 	{
 		like(sql_error($plain, 'parallel', answer('terms', 'x')), qr/55000: .*shared_preload_libraries/,
 			'where the library is not preloaded, use waits for that');
-		$plain->append_conf('postgresql.conf',
-			"shared_preload_libraries = 'acdat_bgw'\nacdat_bgw.naptime = 1s\n");
+		$plain->append_conf('postgresql.conf', preload_conf());
 		$plain->stop;
 		$plain->start;
 	}

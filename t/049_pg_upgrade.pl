@@ -27,16 +27,7 @@ sub make_cluster
 	my @checksums = $node->pg_version >= 18 ? ('--no-data-checksums') : ();
 
 	$node->init(extra => [ '--encoding=UTF8', '--locale=C', @checksums ]);
-	make_preloaded($node) if $preload;
-	return;
-}
-
-sub make_preloaded
-{
-	my ($node) = @_;
-
-	$node->append_conf('postgresql.conf',
-		"shared_preload_libraries = 'acdat_bgw'\nacdat_bgw.naptime = 1s\n");
+	$node->append_conf('postgresql.conf', preload_conf()) if $preload;
 	return;
 }
 
@@ -121,7 +112,7 @@ foreach my $preload (1, 0)
 		is(sql($new, 'postgres', q{SELECT acdat.contains('a delta', machine) FROM machine}), 't',
 			'machine values work at once');
 		$new->stop;
-		make_preloaded($new);
+		$new->append_conf('postgresql.conf', preload_conf());
 	}
 	$new->start;
 	is(durable_state($new, $_), $before{$_}, "everything is kept in $_, $how") foreach qw(postgres second);

@@ -422,7 +422,7 @@ same_attributes(const acdat_builder *builder, const build_pattern *a,
 		a->allow == b->allow &&
 		same_string(builder, build_replacement(builder, a),
 					build_replacement(builder, b)) &&
-		same_string(builder, build_tag(builder, a), build_tag(builder, b));
+		build_tag_number(builder, a) == build_tag_number(builder, b);
 }
 
 /*

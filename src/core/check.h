@@ -32,13 +32,13 @@ check_fail(acdat_checker *c, const char *reason)
 }
 
 /* Elements of any array that are looked at between two ticks. */
-#define TICK_ELEMENTS 4096
+#define CHECK_TICK_ELEMENTS 4096
 
 /* To be asked in every loop over an array; false: cancelled. */
 static inline bool
 check_may_go_on(acdat_checker *c, uint32_t i)
 {
-	if (i % TICK_ELEMENTS != TICK_ELEMENTS - 1 || !acdat_tick(&c->hooks))
+	if (i % CHECK_TICK_ELEMENTS != CHECK_TICK_ELEMENTS - 1 || !acdat_tick(&c->hooks))
 		return true;
 	c->status = ACDAT_CANCELLED;
 	return false;

@@ -245,6 +245,7 @@ static uint32_t
 choose_first(acdat_scan *scan, size_t pos, uint32_t node)
 {
 	uint32_t	choice;
+	uint32_t	best;
 
 	if (scan->is_static && scan->only_tags == NULL)
 	{
@@ -253,11 +254,16 @@ choose_first(acdat_scan *scan, size_t pos, uint32_t node)
 			choose_free(scan, pos, node);
 	}
 	choice = node;
+	best = node_choice(scan, node);
 	while (is_free(scan, pos, node = next_node(scan, pos, node)))
 	{
-		if (acdat_entry_preferred(&scan->m, node_choice(scan, node),
-								  node_choice(scan, choice)))
+		uint32_t	entry = node_choice(scan, node);
+
+		if (acdat_entry_preferred(&scan->m, entry, best))
+		{
 			choice = node;
+			best = entry;
+		}
 	}
 	return choice;
 }

@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_node passed_tests session sql sql_error quote_text quote_array publish answer answer_is
+  new_node preload_conf passed_tests session parallel_session workers_launched sql sql_error quote_text quote_array publish answer answer_is
   poll_until wait_for_lock wait_for_states
   states_of segment_of cluster_segments segment_file wait_for_segments
   mapping_permissions private_dirty launcher_pid
@@ -114,8 +114,13 @@ max_connections = 60
 log_statement = none
 CONF
 
-	return $conf unless $preload;
-	return $conf . <<'CONF';
+	return $conf . ($preload ? preload_conf() : '');
+}
+
+# What makes a server preload the library and look at its tables every second.
+sub preload_conf
+{
+	return <<'CONF';
 shared_preload_libraries = 'acdat_bgw'
 acdat_bgw.naptime = 1s
 CONF
@@ -366,6 +371,30 @@ sub private_dirty
 sub session
 {
 	return AcdatTest::Session->new(@_);
+}
+
+# A session that has two workers take part in what it scans.
+sub parallel_session
+{
+	my ($node, $database) = @_;
+	my $session = session($node, $database);
+
+	$session->query(q{
+		SET max_parallel_workers_per_gather = 2;
+		SET min_parallel_table_scan_size = 0;
+		SET parallel_setup_cost = 0;
+		SET parallel_tuple_cost = 0});
+	return $session;
+}
+
+# How many workers a statement of a session is run with.
+sub workers_launched
+{
+	my ($session, $statement) = @_;
+	my ($launched) = $session->query("EXPLAIN (ANALYZE, COSTS off, TIMING off) $statement") =~
+	  m/Workers Launched: (\d+)/;
+
+	return $launched // 0;
 }
 
 # ---- Sessions ----
