@@ -53,6 +53,7 @@ acdat_mapping_flush_counts(void)
 		if (mappings[i] != NULL)
 			flush_counts(mappings[i]);
 	}
+	acdat_hits_flush();
 }
 
 void
@@ -91,6 +92,7 @@ release_mapping(int index)
 
 	mappings[index] = NULL;
 	flush_counts(mapping);
+	acdat_hits_flush();
 	if (mapping->segment != NULL)
 		dsm_detach(mapping->segment);
 	count_mapped(-1);
@@ -182,6 +184,7 @@ acdat_mapping_claim(int slot_index)
 	spare->serial = slot->serial;
 	spare->slot = slot_index;
 	spare->ref.counts = &spare->counts;
+	spare->ref.stats = slot->stats;
 	mappings[vacant] = spare;
 	spare = NULL;
 	pg_atomic_fetch_add_u32(&slot->mapped, 1);

@@ -25,7 +25,9 @@
 
 #include "storage/dsm.h"
 
+#include "shmem/hits.h"
 #include "shmem/registry.h"
+#include "shmem/settings.h"
 #include "shmem/stats.h"
 #include "src/core/acdat.h"
 
@@ -41,6 +43,7 @@ typedef struct AcdatMachineRef
 	acdat_machine_info info;
 	acdat_scan *scan;
 	AcdatCounts *counts;
+	int32		stats;			/* index of shared counters, -1 = private */
 } AcdatMachineRef;
 
 typedef struct AcdatMapping
@@ -93,6 +96,20 @@ acdat_count_scan(const AcdatMachineRef *ref, Size bytes, uint64 matches)
 	acdat_counts_left -= (int64) bytes + 64;
 	if (unlikely(acdat_counts_left < 0))
 		acdat_counts_due();
+}
+
+/* Are hits of its patterns counted? */
+static inline bool
+acdat_tracks_hits(const AcdatMachineRef *ref)
+{
+	return unlikely(acdat_guc_track_hits) && ref->stats >= 0;
+}
+
+static inline void
+acdat_count_hit(const AcdatMachineRef *ref, uint32 pattern)
+{
+	if (acdat_tracks_hits(ref))
+		acdat_hits_count(ref->stats, acdat_pattern_id(&ref->machine, pattern));
 }
 
 /* Add up in shared memory what this process counted.  Never raises. */

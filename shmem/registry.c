@@ -16,6 +16,7 @@
 #include "storage/shmem.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/hits.h"
 #include "shmem/jobs.h"
 #include "shmem/registry.h"
 #include "shmem/requests.h"
@@ -60,6 +61,7 @@ registry_size(void)
 											sizeof(AcdatRequest))));
 	size = add_size(size, MAXALIGN(mul_size(acdat_max_stats(),
 											sizeof(AcdatStats))));
+	size = add_size(size, acdat_hits_size());
 	return size;
 }
 
@@ -69,7 +71,7 @@ registry_shmem_request(void)
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
 	RequestAddinShmemSpace(registry_size());
-	RequestNamedLWLockTranche(ACDAT_TRANCHE, 1);
+	RequestNamedLWLockTranche(ACDAT_TRANCHE, 2);
 }
 
 /* Lay the arrays out behind the header and give every field a value. */
@@ -77,6 +79,7 @@ static void
 registry_initialize(AcdatRegistry *registry)
 {
 	char	   *next = (char *) registry + MAXALIGN(sizeof(AcdatRegistry));
+	LWLockPadded *locks;
 	int			i;
 
 	memset(registry, 0, registry_size());
@@ -97,8 +100,11 @@ registry_initialize(AcdatRegistry *registry)
 	registry->requests = (AcdatRequest *) next;
 	next += MAXALIGN(acdat_max_requests() * sizeof(AcdatRequest));
 	registry->stats = (AcdatStats *) next;
+	next += MAXALIGN(acdat_max_stats() * sizeof(AcdatStats));
 
-	registry->lock = &(GetNamedLWLockTranche(ACDAT_TRANCHE))->lock;
+	locks = GetNamedLWLockTranche(ACDAT_TRANCHE);
+	registry->lock = &locks[0].lock;
+	acdat_hits_initialize(registry, next, &locks[1].lock);
 	registry->next_serial = 1;
 	pg_atomic_init_u64(&registry->changes, 1);
 	pg_atomic_init_u32(&registry->launcher_pid, 0);

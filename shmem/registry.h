@@ -46,6 +46,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "shmem/hits.h"
 #include "shmem/shmem_compat.h"
 
 /* Room for an error message that is kept for the view. */
@@ -231,6 +232,7 @@ typedef struct AcdatRegistry
 	struct AcdatJob *jobs;
 	struct AcdatRequest *requests;	/* see requests.h */
 	struct AcdatStats *stats;	/* see stats.h */
+	AcdatHits	hits;
 } AcdatRegistry;
 
 /* NULL when the library was not preloaded. */

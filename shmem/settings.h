@@ -18,6 +18,8 @@ extern int	acdat_guc_max_loaders;
 extern int	acdat_guc_max_compilers;
 extern int	acdat_guc_load_timeout; /* ms */
 extern int	acdat_guc_max_pattern_bytes;
+extern int	acdat_guc_max_tracked_patterns;	/* fixed at server start */
+extern bool acdat_guc_track_hits;
 extern char *acdat_guc_log_dictionary;	/* empty = no redaction */
 
 #endif							/* ACDAT_SETTINGS_H */

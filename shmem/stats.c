@@ -9,6 +9,7 @@
 
 #include "utils/timestamp.h"
 
+#include "shmem/hits.h"
 #include "shmem/settings.h"
 #include "shmem/stats.h"
 
@@ -32,6 +33,7 @@ acdat_stats_initialize(AcdatRegistry *registry)
 		pg_atomic_init_u64(&stats->bytes, 0);
 		pg_atomic_init_u64(&stats->matches, 0);
 		pg_atomic_init_u64(&stats->since, 0);
+		pg_atomic_init_u64(&stats->untracked_hits, 0);
 	}
 }
 
@@ -58,6 +60,7 @@ acdat_stats_restart(AcdatStats *stats)
 	pg_atomic_write_u64(&stats->bytes, 0);
 	pg_atomic_write_u64(&stats->matches, 0);
 	pg_atomic_write_u64(&stats->since, (uint64) GetCurrentTimestamp());
+	acdat_hits_forget((int) (stats - acdat_registry->stats));
 }
 
 int
@@ -91,8 +94,8 @@ acdat_stats_claim(Oid database, const pg_uuid_t *dictionary)
 void
 acdat_stats_release(int index)
 {
-	if (index >= 0)
-		acdat_registry->stats[index].users--;
+	if (index >= 0 && --acdat_registry->stats[index].users == 0)
+		acdat_hits_forget(index);
 }
 
 void

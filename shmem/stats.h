@@ -12,7 +12,8 @@
  *	A process counts in its own mapping first, and adds that up here at the
  *	end of each transaction, about once a second while a statement scans, and
  *	when it lets go of the mapping.  What a process had not added up when it
- *	was killed is lost with the rest of shared memory.
+ *	was killed is lost with the rest of shared memory.  Hits of patterns, which
+ *	are counted only if asked for, are in hits.h.
  *
  * Lock order
  *	registry->lock to find, claim or release a slot; none to add.
@@ -46,6 +47,10 @@ typedef struct AcdatStats
 	pg_atomic_uint64 bytes;
 	pg_atomic_uint64 matches;
 	pg_atomic_uint64 since;		/* when counting began, a TimestampTz */
+
+	/* see hits.h: what its lock protects, and what is raised under it */
+	int			tracked;		/* patterns that have a row */
+	pg_atomic_uint64 untracked_hits;
 } AcdatStats;
 
 /* Slots that can be in use at a time. */
@@ -66,7 +71,7 @@ extern AcdatStats *acdat_stats_find(Oid database, const pg_uuid_t *dictionary);
 /* Add up and clear counts.  The slot must be known to stand; never raises. */
 extern void acdat_stats_add(int index, AcdatCounts *counts);
 
-/* Begin to count from zero.  registry->lock must be held. */
+/* Begin to count from zero, hits included.  registry->lock must be held. */
 extern void acdat_stats_restart(AcdatStats *stats);
 
 #endif							/* ACDAT_STATS_H */

@@ -986,7 +986,7 @@ COMMENT ON VIEW acdat.attachments IS
 CREATE FUNCTION acdat.scan_counters(
 	OUT database_id oid, OUT dictionary name, OUT dictionary_id uuid,
 	OUT calls bigint, OUT bytes bigint, OUT matches bigint,
-	OUT stats_reset timestamptz)
+	OUT untracked_hits bigint, OUT stats_reset timestamptz)
 	RETURNS SETOF record VOLATILE PARALLEL RESTRICTED
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_scan_counters';
 COMMENT ON FUNCTION acdat.scan_counters() IS
@@ -994,7 +994,7 @@ COMMENT ON FUNCTION acdat.scan_counters() IS
 
 CREATE VIEW acdat.stats AS
 	SELECT b.datname AS database, s.dictionary, s.dictionary_id, s.calls,
-		s.bytes, s.matches, s.stats_reset
+		s.bytes, s.matches, s.untracked_hits, s.stats_reset
 	FROM acdat.scan_counters() s
 	LEFT JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) s.database_id;
 COMMENT ON VIEW acdat.stats IS
@@ -1002,14 +1002,35 @@ COMMENT ON VIEW acdat.stats IS
 COMMENT ON COLUMN acdat.stats.calls IS 'values that scanning functions, triggers and the server log were given';
 COMMENT ON COLUMN acdat.stats.bytes IS 'length of these values, also where a scan ended early';
 COMMENT ON COLUMN acdat.stats.matches IS 'matches that functions found; one for contains() that is true';
+COMMENT ON COLUMN acdat.stats.untracked_hits IS
+	'hits that acdat.pattern_hits has no more: acdat_bgw.max_tracked_patterns has no room for their patterns';
 COMMENT ON COLUMN acdat.stats.stats_reset IS 'when counting began: the dictionary was first loaded, or acdat.stats_reset()';
+
+CREATE FUNCTION acdat.pattern_hit_counters(
+	OUT database_id oid, OUT dictionary name, OUT dictionary_id uuid,
+	OUT pattern_id bigint, OUT hits bigint)
+	RETURNS SETOF record VOLATILE PARALLEL RESTRICTED
+	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_pattern_hit_counters';
+COMMENT ON FUNCTION acdat.pattern_hit_counters() IS
+	'how often patterns matched; see the view acdat.pattern_hits';
+
+CREATE VIEW acdat.pattern_hits AS
+	SELECT b.datname AS database, h.dictionary, h.dictionary_id, h.pattern_id, h.hits
+	FROM acdat.pattern_hit_counters() h
+	LEFT JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) h.database_id
+	ORDER BY h.hits DESC, h.pattern_id;
+COMMENT ON VIEW acdat.pattern_hits IS
+	'the patterns that matched most, while acdat_bgw.track_hits was on: of own dictionaries, of all for members of pg_read_all_stats';
+COMMENT ON COLUMN acdat.pattern_hits.pattern_id IS 'id the pattern was published with, as matches() reports it';
+COMMENT ON COLUMN acdat.pattern_hits.hits IS
+	'matches that functions found of it; of contains() the first one, of redact() the one that a union of matches is named after';
 
 CREATE FUNCTION acdat.stats_reset(name text DEFAULT NULL)
 	RETURNS void VOLATILE PARALLEL RESTRICTED
 	LANGUAGE C AS 'MODULE_PATHNAME', 'acdat_stats_reset';
 COMMENT ON FUNCTION acdat.stats_reset(text) IS
-	'begin to count anew in acdat.stats, for a dictionary or all in the cluster that the caller owns';
+	'begin to count anew in acdat.stats and acdat.pattern_hits, for a dictionary or all in the cluster that the caller owns';
 
 GRANT USAGE ON SCHEMA acdat TO PUBLIC;
 GRANT SELECT ON acdat.generations, acdat.worker, acdat.dictionaries, acdat.versions,
-	acdat.attachments, acdat.stats TO PUBLIC;
+	acdat.attachments, acdat.stats, acdat.pattern_hits TO PUBLIC;

@@ -23,6 +23,8 @@ int			acdat_guc_max_loaders = 2;
 int			acdat_guc_max_compilers = 2;
 int			acdat_guc_load_timeout = 30000;
 int			acdat_guc_max_pattern_bytes = 65536;
+int			acdat_guc_max_tracked_patterns = 5000;
+bool		acdat_guc_track_hits = false;
 int			acdat_guc_max_matches = 10000000;
 int			acdat_guc_max_output_bytes = ACDAT_OUTPUT_BYTES;
 char	   *acdat_guc_cluster_publisher = NULL;
@@ -89,6 +91,23 @@ define_server_gucs(bool preloading)
 							   PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
+/* What is counted besides the calls of each dictionary. */
+static void
+define_counting_gucs(bool preloading)
+{
+	if (preloading)
+		DefineCustomIntVariable("acdat_bgw.max_tracked_patterns",
+								"Sets the number of patterns whose hits shared memory has room for.",
+								"When it is reached, the patterns with the fewest hits give way.",
+								&acdat_guc_max_tracked_patterns, 5000, 0, 1000000,
+								PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("acdat_bgw.track_hits",
+							 "Counts the hits of each pattern.",
+							 "The view acdat.pattern_hits shows them.",
+							 &acdat_guc_track_hits, false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
 /* Who has the key can tell by trying what a hash stands for. */
 static void
 define_secret_gucs(void)
@@ -131,5 +150,6 @@ acdat_define_gucs(bool preloading)
 	define_server_gucs(preloading);
 	define_session_gucs();
 	define_secret_gucs();
+	define_counting_gucs(preloading);
 	MarkGUCPrefixReserved("acdat_bgw");
 }

@@ -118,6 +118,7 @@ open_entry(CachedMachine *entry, const void *image, Size size)
 		corrupt_value("its checksum does not match");
 	check_strings(&entry->ref);
 	entry->ref.counts = &acdat_counts_of_nobody;
+	entry->ref.stats = -1;
 	entry->checksum[0] = checksum[0];
 	entry->checksum[1] = checksum[1];
 	entry->size = size;

@@ -242,6 +242,7 @@ match_row(MatchSite *site, const acdat_match *match)
 	size_t		tag_len;
 
 	acdat_count_scan(site->ref, 0, 1);
+	acdat_count_hit(site->ref, match->pattern);
 	values[0] = Int64GetDatum(acdat_pattern_id(machine, match->pattern));
 	values[1] = Int32GetDatum(acdat_pattern_priority(machine, match->pattern));
 	tag = acdat_pattern_tag(machine, match->pattern, &tag_len);

@@ -84,6 +84,12 @@ append_output(void *arg, const void *bytes, size_t len)
 	return true;
 }
 
+static void
+count_rewritten(void *ref, const acdat_match *match)
+{
+	acdat_count_hit(ref, match->pattern);
+}
+
 void
 acdat_rewriter_begin(AcdatRewriter *rewriter, const AcdatCallSite *site,
 					 const AcdatMachineRef *ref)
@@ -93,6 +99,11 @@ acdat_rewriter_begin(AcdatRewriter *rewriter, const AcdatCallSite *site,
 	rewriter->is_machine = site->is_machine;
 	rewriter->is_text = site->is_text;
 	rewriter->encoding = site->encoding;
+	if (acdat_tracks_hits(ref))
+	{
+		rewriter->rewrite.matched = count_rewritten;
+		rewriter->rewrite.matched_arg = (void *) ref;
+	}
 }
 
 /* What pieces to come may still write, at least one byte. */
@@ -142,6 +153,7 @@ rewrite_with_marks(AcdatRewriter *rewriter, const char *bytes, Size len)
 			return status;
 		pfree(mark);
 		acdat_count_scan(rewriter->ref, 0, 1);
+		acdat_count_hit(rewriter->ref, match.pattern);
 		copied = match.end;
 	}
 	if (status != ACDAT_END)

@@ -20,6 +20,22 @@ PG_FUNCTION_INFO_V1(acdat_contains_sql);
 PG_FUNCTION_INFO_V1(acdat_count_matches);
 PG_FUNCTION_INFO_V1(acdat_match_ids);
 
+/*
+ * Scan for what was found or counted once more, now match by match: the hits
+ * of its patterns are wanted.  At most so many.
+ */
+static void
+count_hits(const AcdatMachineRef *ref, acdat_policy policy, const text *value,
+		   uint64 count)
+{
+	acdat_match match;
+
+	acdat_scan_start(ref->scan, policy, VARDATA_ANY(value),
+					 VARSIZE_ANY_EXHDR(value), true);
+	for (; count > 0 && acdat_scan_next(ref->scan, &match) == ACDAT_OK; count--)
+		acdat_count_hit(ref, match.pattern);
+}
+
 /* contains(value, dictionary | machine [, tags]) returns boolean */
 Datum
 acdat_contains_sql(PG_FUNCTION_ARGS)
@@ -32,6 +48,8 @@ acdat_contains_sql(PG_FUNCTION_ARGS)
 	acdat_raise_scan_error(acdat_contains(ref->scan, VARDATA_ANY(value),
 										  VARSIZE_ANY_EXHDR(value), &found));
 	acdat_count_scan(ref, VARSIZE_ANY_EXHDR(value), found);
+	if (found && acdat_tracks_hits(ref))
+		count_hits(ref, ACDAT_LEFTMOST_LONGEST, value, 1);
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_BOOL(found);
 }
@@ -49,6 +67,8 @@ acdat_count_matches(PG_FUNCTION_ARGS)
 	acdat_raise_scan_error(acdat_count(ref->scan, policy, VARDATA_ANY(value),
 									   VARSIZE_ANY_EXHDR(value), &count));
 	acdat_count_scan(ref, VARSIZE_ANY_EXHDR(value), count);
+	if (count > 0 && acdat_tracks_hits(ref))
+		count_hits(ref, policy, value, count);
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_INT64((int64) count);
 }
@@ -126,6 +146,7 @@ acdat_match_ids(PG_FUNCTION_ARGS)
 			}
 		}
 		acdat_count_scan(ref, 0, 1);
+		acdat_count_hit(ref, match.pattern);
 		ids[count++] = acdat_pattern_id(&ref->machine, match.pattern);
 	}
 	acdat_raise_scan_error(status == ACDAT_END ? ACDAT_OK : status);

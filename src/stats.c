@@ -7,9 +7,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_authid.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -18,13 +20,16 @@
 #include "src/publish.h"
 
 PG_FUNCTION_INFO_V1(acdat_scan_counters);
+PG_FUNCTION_INFO_V1(acdat_pattern_hit_counters);
 PG_FUNCTION_INFO_V1(acdat_stats_reset);
 
-#define COUNTER_COLUMNS 7
+#define COUNTER_COLUMNS 8
+#define HIT_COLUMNS 5
 
 /* What is shown of a dictionary, copied under the lock. */
 typedef struct CounterRow
 {
+	int			index;			/* of its counters */
 	Oid			database;
 	pg_uuid_t	dictionary;
 	NameData	name;
@@ -32,6 +37,7 @@ typedef struct CounterRow
 	uint64		calls;
 	uint64		bytes;
 	uint64		matches;
+	uint64		untracked_hits;
 	TimestampTz since;
 } CounterRow;
 
@@ -50,13 +56,13 @@ counted_entry(const AcdatStats *stats)
 	return entry != NULL && !entry->dropped ? entry : NULL;
 }
 
+/* registry->lock must be held. */
 static int
 copy_counters(CounterRow *rows)
 {
 	int			count = 0;
 	int			i;
 
-	LWLockAcquire(acdat_registry->lock, LW_SHARED);
 	for (i = 0; i < acdat_registry->stats_used; i++)
 	{
 		AcdatStats *stats = &acdat_registry->stats[i];
@@ -65,6 +71,7 @@ copy_counters(CounterRow *rows)
 
 		if (entry == NULL)
 			continue;
+		row->index = i;
 		row->database = stats->database;
 		row->dictionary = stats->dictionary;
 		row->name = entry->name;
@@ -72,11 +79,31 @@ copy_counters(CounterRow *rows)
 		row->calls = pg_atomic_read_u64(&stats->calls);
 		row->bytes = pg_atomic_read_u64(&stats->bytes);
 		row->matches = pg_atomic_read_u64(&stats->matches);
+		row->untracked_hits = pg_atomic_read_u64(&stats->untracked_hits);
 		row->since = (TimestampTz) pg_atomic_read_u64(&stats->since);
 		count++;
 	}
-	LWLockRelease(acdat_registry->lock);
 	return count;
+}
+
+/*
+ * Rows for all dictionaries of the cluster, *count of them; and, if asked for,
+ * the hits of their patterns, whose indexes are those of the rows.
+ */
+static CounterRow *
+all_counters(int *count, AcdatHitCount **hits, int *hit_count)
+{
+	CounterRow *rows = palloc(acdat_max_stats() * sizeof(CounterRow));
+
+	if (hits != NULL)
+		*hits = palloc_extended((acdat_registry->hits.max + 1) * sizeof(AcdatHitCount),
+								MCXT_ALLOC_HUGE);
+	LWLockAcquire(acdat_registry->lock, LW_SHARED);
+	*count = copy_counters(rows);
+	if (hits != NULL)
+		*hit_count = acdat_hits_copy(*hits);
+	LWLockRelease(acdat_registry->lock);
+	return rows;
 }
 
 /*
@@ -95,8 +122,7 @@ acdat_scan_counters(PG_FUNCTION_ARGS)
 	if (acdat_registry == NULL)
 		return (Datum) 0;
 	acdat_mapping_flush_counts();
-	rows = palloc(acdat_max_stats() * sizeof(CounterRow));
-	count = copy_counters(rows);
+	rows = all_counters(&count, NULL, NULL);
 	for (i = 0; i < count; i++)
 	{
 		CounterRow *row = &rows[i];
@@ -109,9 +135,60 @@ acdat_scan_counters(PG_FUNCTION_ARGS)
 		values[3] = Int64GetDatum((int64) row->calls);
 		values[4] = Int64GetDatum((int64) row->bytes);
 		values[5] = Int64GetDatum((int64) row->matches);
-		values[6] = TimestampTzGetDatum(row->since);
+		values[6] = Int64GetDatum((int64) row->untracked_hits);
+		values[7] = TimestampTzGetDatum(row->since);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
+	pfree(rows);
+	return (Datum) 0;
+}
+
+static int
+compare_indexes(const void *a, const void *b)
+{
+	int			x = *(const int *) a;
+	int			y = ((const CounterRow *) b)->index;
+
+	return x < y ? -1 : (x > y);
+}
+
+/*
+ * acdat.pattern_hit_counters() returns setof record; empty without preload.
+ * Of dictionaries of others only for who may read all statistics.
+ */
+Datum
+acdat_pattern_hit_counters(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		reads_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+	AcdatHitCount *hits;
+	CounterRow *rows;
+	int			hit_count;
+	int			count;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (acdat_registry == NULL)
+		return (Datum) 0;
+	acdat_mapping_flush_counts();
+	rows = all_counters(&count, &hits, &hit_count);
+	for (i = 0; i < hit_count; i++)
+	{
+		CounterRow *row = bsearch(&hits[i].stats, rows, count,
+								  sizeof(CounterRow), compare_indexes);
+		Datum		values[HIT_COLUMNS];
+		bool		nulls[HIT_COLUMNS] = {0};
+
+		if (row == NULL || !(reads_all || acdat_owns(row->owner)))
+			continue;
+		values[0] = ObjectIdGetDatum(row->database);
+		values[1] = NameGetDatum(&row->name);
+		values[2] = UUIDPGetDatum(&row->dictionary);
+		values[3] = Int64GetDatum(hits[i].id);
+		values[4] = Int64GetDatum((int64) hits[i].hits);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	pfree(hits);
 	pfree(rows);
 	return (Datum) 0;
 }
@@ -155,8 +232,8 @@ restart_by_name(const char *name)
 static void
 restart_owned(void)
 {
-	CounterRow *rows = palloc(acdat_max_stats() * sizeof(CounterRow));
-	int			count = copy_counters(rows);
+	int			count;
+	CounterRow *rows = all_counters(&count, NULL, NULL);
 	int			i;
 
 	for (i = 0; i < count; i++)

@@ -33,7 +33,7 @@ is(join("\n", sort @documented),
 foreach my $function (split /\n/, sql($node, 'postgres', <<'SQL'))
 SELECT DISTINCT proname FROM pg_proc
 WHERE pronamespace = 'acdat'::regnamespace AND prorettype <> 'trigger'::regtype
-	AND proname !~ '^(machine_(in|out|recv|send)|compile_(step|final)|registry_entries|scan_counters|worker_processes|republish_requests|attached_change)$'
+	AND proname !~ '^(machine_(in|out|recv|send)|compile_(step|final)|registry_entries|scan_counters|pattern_hit_counters|worker_processes|republish_requests|attached_change)$'
 	AND NOT ('internal'::regtype = ANY (proargtypes))
 SQL
 {

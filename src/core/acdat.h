@@ -355,6 +355,10 @@ typedef struct acdat_rewrite
 	uint64_t	max_output;		/* bytes, 0 = no limit; counted per stream */
 	acdat_sink	sink;
 	void	   *sink_arg;
+
+	/* if given, called for each match that is rewritten, once it ends */
+	void		(*matched) (void *arg, const acdat_match *match);
+	void	   *matched_arg;
 } acdat_rewrite;
 
 /*

@@ -158,6 +158,8 @@ rewrite_matches(acdat_scan *scan, uint64_t *matches)
 		scan->union_begun = false;
 		if (matches != NULL)
 			(*matches)++;
+		if (scan->rewrite->matched != NULL)
+			scan->rewrite->matched(scan->rewrite->matched_arg, &match);
 	}
 	return status;
 }
