@@ -11,6 +11,7 @@
 #   make check-core     proof that the core knows nothing of PostgreSQL
 #   make nm-check       proof that no foreign symbol is exported
 #   make check-versions the tests that need a server, on other versions (root)
+#   make check-faults   processes that fail and die at every step of the way
 #   make check-arm64    the unit tests of the core on arm64 (qemu), everything
 #                       compiled for it; check-i386 is the same for 32 bits
 #   make check-deb      a Debian package, made, installed and shown (root)
@@ -40,7 +41,7 @@ PG_CONFIG ?= pg_config
 
 # Goals that need no PGXS here: a fresh machine may not have it yet.
 OWN_GOALS = check demo cli unit unit-sanitize unit-programs check-core coverage fuzz bench check-versions \
-	check-warnings check-arm64 check-i386 check-deb check-rpm dist
+	check-faults check-warnings check-arm64 check-i386 check-deb check-rpm dist
 asked = $(filter $(OWN_GOALS) build/%,$(MAKECMDGOALS))
 
 ifeq (,$(asked))
@@ -110,6 +111,9 @@ coverage:
 
 bench:
 	bench/run
+
+check-faults:
+	ACDAT_FAULTS=yes t/tools/check t/040_faults.pl
 
 check-warnings:
 	t/tools/warnings

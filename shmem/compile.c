@@ -18,6 +18,7 @@
 
 #include "shmem/core_support.h"
 #include "shmem/evict.h"
+#include "shmem/fault.h"
 #include "shmem/jobs.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/sweep.h"
@@ -50,10 +51,10 @@ finish_job(AcdatJob *job, AcdatJobState state)
 	{
 		AcdatEntry *entry = acdat_entry_by_serial(job->complete_serial);
 
-		if (entry != NULL)
+		/* an error that came after the machine was entered is none of its */
+		if (entry != NULL && entry->load == ACDAT_LOADING)
 		{
-			entry->load = job->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED ?
-				ACDAT_EVICTED : ACDAT_FAILED;
+			entry->load = acdat_state_after_error(job->sqlerrcode);
 			entry->wanted = false;
 			entry->sqlerrcode = job->sqlerrcode;
 			strlcpy(entry->error, job->message, ACDAT_ERROR_BYTES);
@@ -67,6 +68,7 @@ finish_job(AcdatJob *job, AcdatJobState state)
 	job->state = job->waited_for ? state : ACDAT_JOB_FREE;
 	LWLockRelease(acdat_registry->lock);
 	running_job = NULL;
+	ACDAT_FAULT(compile_finished);
 	if (unpin != DSM_HANDLE_INVALID)
 		dsm_unpin_segment(unpin);
 	ConditionVariableBroadcast(&job->done);
@@ -194,6 +196,7 @@ enter_machine(AcdatJob *job, dsm_segment *segment, Size size, int64 patterns)
 	bool		full = false;
 
 	dsm_pin_segment(segment);
+	ACDAT_FAULT(compile_pinned);
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
 	if (!job->cancelled)
 	{
@@ -225,6 +228,7 @@ enter_machine(AcdatJob *job, dsm_segment *segment, Size size, int64 patterns)
 			acdat_machine_free(&acdat_registry->machines[machine]);
 	}
 	release_reservation(job);
+	ACDAT_FAULT(compile_entering);
 	LWLockRelease(acdat_registry->lock);
 	if (!entered)
 		dsm_unpin_segment(handle);
@@ -250,6 +254,7 @@ run_job(AcdatJob *job)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("the patterns to compile are gone")));
+	ACDAT_FAULT(compile_input);
 	input = dsm_segment_address(input_segment);
 	options = input->options;
 	options.ignore = (char *) (input + 1);
@@ -267,17 +272,22 @@ run_job(AcdatJob *job)
 	if (status != ACDAT_OK)
 		acdat_raise_build_error(builder, status, limits.max_pattern_bytes);
 
+	ACDAT_FAULT(compile_built);
 	if (job->complete_serial == 0)
 		acdat_make_room();
 	reserve_memory(job, size);
+	ACDAT_FAULT(compile_reserved);
 	segment = create_segment(size);
+	ACDAT_FAULT(compile_segment);
 	status = acdat_builder_write(builder, dsm_segment_address(segment));
 	if (status != ACDAT_OK)
 		acdat_raise_build_error(builder, status, limits.max_pattern_bytes);
+	ACDAT_FAULT(compile_written);
 	acdat_builder_stats(builder, &job->stats);
 	acdat_builder_destroy(builder);
 	enter_machine(job, segment, size,
 				  (int64) (job->stats.added - job->stats.merged));
+	ACDAT_FAULT(compile_entered);
 	dsm_detach(segment);
 	dsm_detach(input_segment);
 }
@@ -326,9 +336,10 @@ acdat_job_execute(AcdatJob *job)
 	}
 	if (!take_job(job))
 		return;
-	StartTransactionCommand();
 	PG_TRY();
 	{
+		ACDAT_FAULT(compile_taken);
+		StartTransactionCommand();
 		run_job(job);
 		CommitTransactionCommand();
 	}

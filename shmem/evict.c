@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "shmem/evict.h"
+#include "shmem/fault.h"
 #include "shmem/log_machine.h"
 #include "shmem/registry.h"
 #include "shmem/settings.h"
@@ -150,6 +151,8 @@ acdat_reserve_memory(Size size, const pg_uuid_t *dictionary, bool may_evict,
 		LWLockRelease(registry->lock);
 		if (done || last_try)
 			break;
+		if (evicted)
+			ACDAT_FAULT(evict_chosen);
 		mapped = acdat_free_machines();
 		if (evicted && !mapped)
 			continue;

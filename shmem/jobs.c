@@ -11,6 +11,7 @@
 #include "storage/ipc.h"
 #include "utils/timestamp.h"
 
+#include "shmem/fault.h"
 #include "shmem/jobs.h"
 #include "shmem/mapping.h"
 #include "shmem/settings.h"
@@ -171,6 +172,7 @@ wait_for_job(AcdatJob *job)
 		LWLockAcquire(acdat_registry->lock, LW_SHARED);
 		state = job->state;
 		LWLockRelease(acdat_registry->lock);
+		ACDAT_FAULT(publish_waiting);
 		if (state == ACDAT_JOB_DONE || state == ACDAT_JOB_FAILED)
 			break;
 		if (ConditionVariableTimedSleep(&job->done, ACDAT_JOB_POLL_MS,
@@ -200,11 +202,14 @@ acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 		exit_callback_registered = true;
 	}
 	input = make_input(options, pack, pack_len);
+	ACDAT_FAULT(publish_input);
 	job = submit_job(entry, 0, input, true);
 	PG_TRY();
 	{
+		ACDAT_FAULT(publish_submitted);
 		meanwhile(arg);
 		wait_for_job(job);
+		ACDAT_FAULT(publish_compiled);
 	}
 	PG_CATCH();
 	{
@@ -220,23 +225,26 @@ acdat_job_run(const AcdatEntry *entry, const acdat_options *options,
 	abandon_job(job);
 }
 
+static void
+unpin_input(int code, Datum handle)
+{
+	dsm_unpin_segment((dsm_handle) DatumGetUInt32(handle));
+}
+
 void
 acdat_job_submit_load(const AcdatEntry *entry, const acdat_options *options,
 					  const void *pack, Size pack_len)
 {
 	dsm_segment *input = make_input(options, pack, pack_len);
 
+	/* a loader that is told to stop while it waits for a slot just ends */
 	dsm_pin_segment(input);
-	PG_TRY();
+	PG_ENSURE_ERROR_CLEANUP(unpin_input, UInt32GetDatum(dsm_segment_handle(input)));
 	{
+		ACDAT_FAULT(load_input);
 		(void) submit_job(entry, entry->serial, input, false);
 	}
-	PG_CATCH();
-	{
-		dsm_unpin_segment(dsm_segment_handle(input));
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	PG_END_ENSURE_ERROR_CLEANUP(unpin_input, UInt32GetDatum(dsm_segment_handle(input)));
 	dsm_detach(input);
 }
 

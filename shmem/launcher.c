@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/fault.h"
 #include "shmem/jobs.h"
 #include "shmem/log_machine.h"
 #include "shmem/requests.h"
@@ -137,7 +138,10 @@ child_loader_ended(Oid database)
 	ConditionVariableBroadcast(&acdat_registry->changed);
 }
 
-/* The end of a child; its slot is free again. */
+/*
+ * The end of a child.  Its slot is freed afterwards: what an error keeps us
+ * from doing is done in the next round.
+ */
 static void
 child_ended(const Child *child)
 {
@@ -179,9 +183,10 @@ reap_children(int *compilers)
 				loaders++;
 			continue;
 		}
+		ACDAT_FAULT(launch_reaped);
+		child_ended(child);
 		pfree(child->handle);
 		child->handle = NULL;
-		child_ended(child);
 	}
 	return loaders;
 }
@@ -207,6 +212,7 @@ run_jobs(int compilers)
 		{
 			if (compilers >= acdat_guc_max_compilers)
 				continue;
+			ACDAT_FAULT(launch_compiler);
 			child = start_child("compiler", "acdat_compiler_main",
 								Int32GetDatum(i));
 		}
@@ -223,6 +229,43 @@ run_jobs(int compilers)
 	acdat_jobs_sweep();
 }
 
+static void
+set_load_started(AcdatDatabase *slot, uint64 started)
+{
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	slot->started = started;
+	LWLockRelease(acdat_registry->lock);
+}
+
+/*
+ * Start a loader; false if there is no room for one.  The number of its load
+ * must be set first, for the loader reports it, and is taken back when there
+ * is no loader to report it.
+ */
+static bool
+start_loader(AcdatDatabase *slot, Oid database)
+{
+	Child	   *volatile child = NULL;
+
+	set_load_started(slot, slot->requested);
+	PG_TRY();
+	{
+		ACDAT_FAULT(launch_loader);
+		child = start_child("loader", "acdat_loader_main",
+							ObjectIdGetDatum(database));
+	}
+	PG_FINALLY();
+	{
+		if (child == NULL)
+			set_load_started(slot, slot->finished);
+	}
+	PG_END_TRY();
+	if (child == NULL)
+		return false;
+	child->database = database;
+	return true;
+}
+
 /* Start loaders for databases that want one. */
 static bool
 start_loaders(int running)
@@ -234,7 +277,6 @@ start_loaders(int running)
 	{
 		AcdatDatabase *slot = &acdat_registry->databases[i];
 		Oid			database = InvalidOid;
-		Child	   *child;
 
 		LWLockAcquire(acdat_registry->lock, LW_SHARED);
 		if (slot->database != InvalidOid && slot->requested > slot->started &&
@@ -249,22 +291,10 @@ start_loaders(int running)
 			continue;
 		}
 
-		/* started must be set first: the loader reports that number */
-		LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
-		slot->started = slot->requested;
-		LWLockRelease(acdat_registry->lock);
-		child = start_child("loader", "acdat_loader_main",
-							ObjectIdGetDatum(database));
-		if (child != NULL)
-		{
-			child->database = database;
+		if (start_loader(slot, database))
 			running++;
-			continue;
-		}
-		LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
-		slot->started = slot->finished;
-		LWLockRelease(acdat_registry->lock);
-		waiting = true;
+		else
+			waiting = true;
 	}
 	return waiting;
 }
@@ -299,6 +329,7 @@ start_publishers(TimestampTz *next)
 
 		if (publisher_runs(database))
 			continue;
+		ACDAT_FAULT(launch_publisher);
 		child = start_child("publisher", "acdat_publisher_main",
 							ObjectIdGetDatum(database));
 		if (child == NULL)
@@ -379,7 +410,10 @@ review_databases(void)
 	table_endscan(scan);
 	table_close(relation, AccessShareLock);
 	foreach(cell, known)
+	{
+		ACDAT_FAULT(review_purge);
 		acdat_purge_database(lfirst_oid(cell));
+	}
 
 	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
 	acdat_registry->databases_known = true;
@@ -398,6 +432,7 @@ launcher_round(void)
 	int			loaders;
 	int			compilers;
 
+	ACDAT_FAULT(launch_round);
 	loaders = reap_children(&compilers);
 	run_jobs(compilers);
 

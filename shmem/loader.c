@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 
 #include "shmem/attachments.h"
+#include "shmem/fault.h"
 #include "shmem/jobs.h"
 #include "shmem/requests.h"
 #include "shmem/rows.h"
@@ -259,7 +260,7 @@ fail_row(const AcdatDictionaryRow *row, int sqlerrcode, const char *message)
 		entry = acdat_entry_insert(&fresh);
 	if (entry != NULL && entry->load == ACDAT_LOADING)
 	{
-		entry->load = ACDAT_FAILED;
+		entry->load = acdat_state_after_error(sqlerrcode);
 		entry->sqlerrcode = sqlerrcode;
 		strlcpy(entry->error, message, ACDAT_ERROR_BYTES);
 		acdat_registry_changed();
@@ -284,6 +285,7 @@ submit_entry(const AcdatEntry *entry, Snapshot snapshot)
 						  VARDATA(version->content),
 						  VARSIZE(version->content) - VARHDRSZ);
 	unowned_serial = 0;
+	ACDAT_FAULT(load_submitted);
 	return true;
 }
 
@@ -300,11 +302,14 @@ load_row(const LoadStep *step)
 {
 	AcdatEntry	entry;
 
+	ACDAT_FAULT(load_row);
 	if (still_without_patterns(step->row, step->snapshot))
 		return;
 	acdat_make_room();
-	if (enter_row(step->row, step->snapshot, &entry) &&
-		!submit_entry(&entry, step->snapshot))
+	if (!enter_row(step->row, step->snapshot, &entry))
+		return;
+	ACDAT_FAULT(load_entered);
+	if (!submit_entry(&entry, step->snapshot))
 		ereport(ERROR,
 				(errcode(ACDAT_NO_PATTERNS),
 				 errmsg("stored patterns of the dictionary are missing")));
@@ -313,6 +318,7 @@ load_row(const LoadStep *step)
 static void
 load_entry(const LoadStep *step)
 {
+	ACDAT_FAULT(load_wanted);
 	if (!submit_entry(step->entry, step->snapshot))
 		ereport(ERROR,
 				(errcode(ACDAT_NO_PATTERNS),
@@ -470,24 +476,31 @@ static void
 request_attached(void)
 {
 	AcdatDatabase *slot;
-	bool		due = false;
+	bool		due;
 	ListCell   *cell;
 
 	if (RecoveryInProgress())
 		return;
-	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	LWLockAcquire(acdat_registry->lock, LW_SHARED);
 	slot = acdat_database_slot(MyDatabaseId, false);
-	if (slot != NULL && !slot->attached_requested)
-		slot->attached_requested = due = true;
+	due = (slot != NULL && !slot->attached_requested);
 	LWLockRelease(acdat_registry->lock);
 	if (!due)
 		return;
+	ACDAT_FAULT(load_attached);
 	foreach(cell, acdat_read_attachments())
 	{
 		const AcdatAttachment *attachment = lfirst(cell);
 
 		acdat_request_republish(MyDatabaseId, &attachment->dictionary, 0);
 	}
+
+	/* not before: after an error the next load makes up for all of them */
+	LWLockAcquire(acdat_registry->lock, LW_EXCLUSIVE);
+	slot = acdat_database_slot(MyDatabaseId, false);
+	if (slot != NULL)
+		slot->attached_requested = true;
+	LWLockRelease(acdat_registry->lock);
 }
 
 /* The work of one load, in one read-only transaction. */
@@ -500,6 +513,7 @@ load_database(void)
 	StartTransactionCommand();
 	pgstat_report_activity(STATE_RUNNING, "loading dictionaries");
 	PushActiveSnapshot(GetTransactionSnapshot());
+	ACDAT_FAULT(load_begun);
 	installed = acdat_extension_installed();
 	{
 		Snapshot	snapshot = GetActiveSnapshot();
@@ -518,6 +532,7 @@ load_database(void)
 			request_attached();
 		}
 	}
+	ACDAT_FAULT(load_ended);
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
@@ -534,6 +549,8 @@ acdat_loader_main(Datum main_arg)
 	before_shmem_exit(loader_exit, (Datum) 0);
 	begin_load();
 	acdat_worker_initialize(loaded_database);
+	ACDAT_FAULT(load_connected);
 	installed = load_database();
+	ACDAT_FAULT(load_committed);
 	end_load(installed, "");
 }

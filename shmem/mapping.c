@@ -17,6 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "shmem/core_support.h"
+#include "shmem/fault.h"
 #include "shmem/mapping.h"
 #include "shmem/shmem_compat.h"
 
@@ -95,6 +96,7 @@ release_mapping(int index)
 	acdat_hits_flush();
 	if (mapping->segment != NULL)
 		dsm_detach(mapping->segment);
+	ACDAT_FAULT(map_released);
 	count_mapped(-1);
 	if (pg_atomic_sub_fetch_u32(&slot->mapped, 1) == 0)
 	{
@@ -219,9 +221,11 @@ attach_mapping(AcdatMapping *mapping)
 	acdat_status status;
 	acdat_hooks hooks = acdat_pg_hooks(TopMemoryContext);
 
+	ACDAT_FAULT(map_claimed);
 	mapping->segment = dsm_attach(slot->handle);
 	if (mapping->segment == NULL)
 		elog(ERROR, "shared memory segment of a dictionary is gone");
+	ACDAT_FAULT(map_attached);
 	dsm_pin_mapping(mapping->segment);
 	protect_segment(mapping->segment);
 	status = acdat_open_trusted(&mapping->ref.machine,
@@ -232,6 +236,7 @@ attach_mapping(AcdatMapping *mapping)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("machine in shared memory is not usable: %s",
 						acdat_status_text(status))));
+	ACDAT_FAULT(map_opened);
 	acdat_machine_describe(&mapping->ref.machine, &mapping->ref.info);
 	mapping->ref.scan = MemoryContextAllocHuge(TopMemoryContext,
 										   acdat_scan_size(&mapping->ref.machine));

@@ -112,6 +112,10 @@ registry_initialize(AcdatRegistry *registry)
 	pg_atomic_init_u32(&registry->log.turn, 0);
 	pg_atomic_init_u64(&registry->log.current, 0);
 	pg_atomic_init_u32(&registry->review_wanted, 0);
+#ifdef ACDAT_FAULTS
+	pg_atomic_init_u32(&registry->fault.armed, 0);
+	pg_atomic_init_u32(&registry->fault.kind, 0);
+#endif
 	ConditionVariableInit(&registry->changed);
 	for (i = 0; i < registry->max_machines; i++)
 	{
@@ -349,6 +353,20 @@ acdat_entry_by_serial(uint64 serial)
 			return &acdat_registry->entries[i];
 	}
 	return NULL;
+}
+
+AcdatLoadState
+acdat_state_after_error(int sqlerrcode)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
+	{
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+			return ACDAT_EVICTED;
+		default:
+			return ACDAT_FAILED;
+	}
 }
 
 void

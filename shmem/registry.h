@@ -46,6 +46,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "shmem/fault.h"
 #include "shmem/hits.h"
 #include "shmem/shmem_compat.h"
 
@@ -233,6 +234,10 @@ typedef struct AcdatRegistry
 	struct AcdatRequest *requests;	/* see requests.h */
 	struct AcdatStats *stats;	/* see stats.h */
 	AcdatHits	hits;
+
+#ifdef ACDAT_FAULTS
+	AcdatFault	fault;
+#endif
 } AcdatRegistry;
 
 /* NULL when the library was not preloaded. */
@@ -294,6 +299,13 @@ extern AcdatEntry *acdat_entry_insert(const AcdatEntry *entry);
 
 /* The entry with a serial, or NULL.  registry->lock must be held. */
 extern AcdatEntry *acdat_entry_by_serial(uint64 serial);
+
+/*
+ * The state of a load that failed: FAILED, unless it was want of resources,
+ * somebody's order or the system, not the dictionary.  Then it is loaded again
+ * when it is wanted.
+ */
+extern AcdatLoadState acdat_state_after_error(int sqlerrcode);
 
 /* Free an entry.  registry->lock must be held exclusively. */
 extern void acdat_entry_free(AcdatEntry *entry);

@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "storage/procarray.h"
 
+#include "shmem/fault.h"
 #include "shmem/log_machine.h"
 #include "shmem/registry.h"
 #include "shmem/requests.h"
@@ -80,6 +81,7 @@ settle_entries(void)
 			seen.xid_state = ACDAT_XID_FROZEN;
 		else if (!aborted)
 			open = true;
+		ACDAT_FAULT(sweep_settled);
 
 		LWLockAcquire(registry->lock, LW_EXCLUSIVE);
 		if (entry->serial == seen.serial)
@@ -202,6 +204,7 @@ free_entries(void)
 	int			dead = list_dead_entries(keys);
 	int			i;
 
+	ACDAT_FAULT(sweep_listed);
 	LWLockAcquire(registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < dead; i++)
 	{
@@ -262,6 +265,8 @@ acdat_free_machines(void)
 		acdat_machine_free(slot);
 	}
 	LWLockRelease(registry->lock);
+	if (count > 0)
+		ACDAT_FAULT(sweep_freed);
 	for (i = 0; i < count; i++)
 		dsm_unpin_segment(handles[i]);
 	pfree(handles);
@@ -290,7 +295,9 @@ acdat_sweep(void)
 
 	acdat_log_machine_choose();
 	free_entries();
+	ACDAT_FAULT(sweep_retired);
 	mapped = acdat_free_machines();
+	ACDAT_FAULT(sweep_waking);
 	if (mapped)
 		acdat_wake_mappers();
 	return open || mapped;

@@ -30,6 +30,7 @@
 #include "utils/tuplestore.h"
 
 #include "shmem/attachments.h"
+#include "shmem/fault.h"
 #include "shmem/requests.h"
 #include "src/publish.h"
 
@@ -59,6 +60,8 @@ attach_xact_callback(XactEvent event, void *arg)
 						 errmsg("cannot PREPARE a transaction that has changed a table attached to a dictionary")));
 			break;
 		case XACT_EVENT_COMMIT:
+			if (changes != NIL)
+				ACDAT_FAULT(attach_committed);
 			foreach(cell, changes)
 			{
 				const AcdatAttachment *attachment = lfirst(cell);
@@ -97,6 +100,7 @@ note_change(const AcdatAttachment *attachment)
 	if (!watching)
 		RegisterXactCallback(attach_xact_callback, NULL);
 	watching = true;
+	ACDAT_FAULT(attach_noted);
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	copy = palloc(sizeof(AcdatAttachment));
 	*copy = *attachment;
@@ -222,6 +226,7 @@ acdat_attach(PG_FUNCTION_ARGS)
 								   " FOR EACH STATEMENT EXECUTE FUNCTION %s.%s('%s', '%d')",
 								   id, qualified_name(relid), ACDAT_SCHEMA_NAME,
 								   ACDAT_ATTACHED_FUNCTION, id, delay_ms));
+	ACDAT_FAULT(attach_created);
 	PG_RETURN_VOID();
 }
 
@@ -263,6 +268,7 @@ acdat_detach(PG_FUNCTION_ARGS)
 				 errmsg("dictionary \"%s\" is not attached to this table",
 						name),
 				 errhint("The view acdat.attachments lists what is attached.")));
+	ACDAT_FAULT(detach_dropped);
 	PG_RETURN_VOID();
 }
 

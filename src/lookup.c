@@ -19,6 +19,7 @@
 #include "utils/timestamp.h"
 
 #include "shmem/extension_version.h"
+#include "shmem/fault.h"
 #include "shmem/mapping.h"
 #include "shmem/rows.h"
 #include "shmem/settings.h"
@@ -359,6 +360,7 @@ look_until_found(const char *name, Snapshot snapshot, LookupResult *result)
 			outcome = LOOKUP_LOADING;
 			break;
 		}
+		ACDAT_FAULT(lookup_waiting);
 		(void) ConditionVariableTimedSleep(&acdat_registry->changed,
 										   Min(left, ACDAT_LOOKUP_POLL_MS),
 										   acdat_wait_event(ACDAT_WAIT_LOAD));
@@ -415,6 +417,7 @@ acdat_lookup(AcdatLookupCache *cache, const char *name, Size name_len)
 	result.role_changes = role_changes;
 	look_until_found(name_z, snapshot, &result);
 	acdat_mapping_complete(result.mapping);
+	ACDAT_FAULT(map_completed);
 	track_serializable_read(&result, name_z);
 	fill_cache(cache, snapshot, name, name_len, &result);
 	cache->ref = &result.mapping->ref;

@@ -17,6 +17,7 @@
 #include "utils/tuplestore.h"
 
 #include "src/core/pack.h"
+#include "shmem/fault.h"
 #include "src/lookup.h"
 #include "src/publish.h"
 
@@ -40,6 +41,7 @@ acdat_drop_dictionary(PG_FUNCTION_ARGS)
 		acdat_check_cluster_right();
 	(void) acdat_drop_attachments(&row->id, InvalidOid);
 	acdat_delete_row(row);
+	ACDAT_FAULT(drop_rows);
 	row->revision++;
 	acdat_enter_state(row, true);
 	PG_RETURN_VOID();
@@ -67,6 +69,7 @@ acdat_rename_dictionary(PG_FUNCTION_ARGS)
 	row->name = new_name;
 	row->revision++;
 	acdat_update_row(row);
+	ACDAT_FAULT(rename_row);
 	acdat_enter_state(row, false);
 	PG_RETURN_VOID();
 }
@@ -91,6 +94,7 @@ acdat_set_reader(PG_FUNCTION_ARGS)
 						text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	row->revision++;
 	acdat_update_row(row);
+	ACDAT_FAULT(reader_row);
 	acdat_enter_state(row, false);
 	PG_RETURN_VOID();
 }

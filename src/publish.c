@@ -16,6 +16,7 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/fault.h"
 #include "shmem/jobs.h"
 #include "shmem/settings.h"
 #include "shmem/sweep.h"
@@ -214,8 +215,10 @@ publish_content(AcdatDictionaryRow *row, AcdatContent *content)
 	row->revision++;
 	acdat_entry_from_row(&entry, row);
 	acdat_stamp_entry(&entry);
+	ACDAT_FAULT(publish_stamped);
 	acdat_job_run(&entry, &content->options, content->pack.data,
 				  (Size) content->pack.len, write_rows, &version, &stats);
+	ACDAT_FAULT(publish_entered);
 	if (stats.duplicates > 0)
 		ereport(NOTICE,
 				(errmsg_plural("dictionary \"%s\" has " UINT64_FORMAT " pattern that differs from others in attributes only",
@@ -286,6 +289,7 @@ publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array,
 	acdat_require_writable("acdat.publish()");
 	acdat_check_name(text_to_cstring(PG_GETARG_TEXT_PP(0)), &name);
 	old = acdat_row_for_change(NameStr(name), true);
+	ACDAT_FAULT(publish_locked);
 	if (old != NULL)
 	{
 		row = palloc(sizeof(AcdatDictionaryRow));
@@ -306,6 +310,7 @@ publish(FunctionCallInfo fcinfo, const char *query, ArrayType *array,
 	}
 	else
 		acdat_read_array(&content, array);
+	ACDAT_FAULT(publish_read);
 	content.options.encoding = content.binary ? ACDAT_ENCODING_BYTES : encoding;
 	check_options(&content.options);
 	content.source = query;
@@ -387,6 +392,7 @@ read_as_owner(AcdatContent *content, const AcdatDictionaryRow *row)
 	acdat_become(&former, get_role_oid(NameStr(row->owner), false),
 				 content->source_path);
 	acdat_read_query(content, content->source);
+	ACDAT_FAULT(republish_read);
 	acdat_become_former(&former);
 }
 
@@ -514,6 +520,7 @@ acdat_rollback(PG_FUNCTION_ARGS)
 	content.patterns = stored->patterns;
 	content.pattern_bytes = stored->pattern_bytes;
 	content.binary = (stored->encoding == PG_SQL_ASCII);
+	ACDAT_FAULT(rollback_read);
 	content.pack.data = VARDATA(stored->content);
 	content.pack.len = VARSIZE(stored->content) - VARHDRSZ;
 	PG_RETURN_INT64(publish_content(row, &content));

@@ -28,6 +28,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "shmem/fault.h"
 #include "shmem/shmem_compat.h"
 #include "src/guc.h"
 #include "src/publish.h"
@@ -328,6 +329,7 @@ begin_as_owner(AcdatFormerRole *former)
 	acdat_changing_rows = true;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	ACDAT_FAULT(publish_owner);
 }
 
 static void
@@ -381,9 +383,9 @@ execute_as_owner(const char *statement, Arguments *arguments, int expected,
 	AcdatFormerRole former;
 	int			result;
 
-	begin_as_owner(&former);
 	PG_TRY();
 	{
+		begin_as_owner(&former);
 		result = SPI_execute_with_args(statement, arguments->count,
 									   arguments->types, arguments->values,
 									   arguments->nulls, false, 0);
@@ -566,6 +568,8 @@ acdat_write_version(const AcdatDictionaryRow *row,
 		insert_row(row);
 	else
 		acdat_update_row(row);
+	ACDAT_FAULT(publish_row);
 	insert_version(row, content, encoding);
 	prune_versions(row);
+	ACDAT_FAULT(publish_rows);
 }

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/fault.h"
 #include "shmem/shmem_compat.h"
 #include "shmem/sweep.h"
 #include "src/publish.h"
@@ -50,8 +51,14 @@ publish_xact_callback(XactEvent event, void *arg)
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has changed a dictionary")));
 			break;
+		case XACT_EVENT_PRE_COMMIT:
+			if (states_entered)
+				ACDAT_FAULT(publish_committing);
+			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
+			if (states_entered)
+				ACDAT_FAULT(publish_committed);
 			if (tables_changed)
 				(void) acdat_request_load(MyDatabaseId);
 			else if (states_entered)
@@ -61,6 +68,8 @@ publish_xact_callback(XactEvent event, void *arg)
 			states_entered = tables_changed = database_dropped = false;
 			break;
 		case XACT_EVENT_ABORT:
+			if (states_entered)
+				ACDAT_FAULT(publish_aborted);
 			if (states_entered)
 				acdat_wake_launcher();
 			states_entered = tables_changed = database_dropped = false;
@@ -246,6 +255,7 @@ acdat_enter_state(const AcdatDictionaryRow *row, bool dropped)
 	acdat_entry_from_row(&fresh, row);
 	acdat_stamp_entry(&fresh);
 	fresh.dropped = dropped;
+	ACDAT_FAULT(change_stamped);
 
 	/* what was not loaded yet is loaded when it is wanted */
 	fresh.load = ACDAT_EVICTED;
@@ -260,4 +270,5 @@ acdat_enter_state(const AcdatDictionaryRow *row, bool dropped)
 	PopActiveSnapshot();
 	if (full)
 		acdat_registry_full_error();
+	ACDAT_FAULT(change_entered);
 }

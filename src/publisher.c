@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "shmem/fault.h"
 #include "shmem/requests.h"
 #include "shmem/worker.h"
 #include "src/publish.h"
@@ -25,6 +26,7 @@ publish_again(const AcdatRequest *request)
 {
 	int64		version;
 
+	ACDAT_FAULT(request_taken);
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	pgstat_report_activity(STATE_RUNNING, "publishing an attached dictionary");
@@ -32,6 +34,7 @@ publish_again(const AcdatRequest *request)
 	version = acdat_republish_changed(&request->dictionary);
 	PopActiveSnapshot();
 	CommitTransactionCommand();
+	ACDAT_FAULT(request_published);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return version;
 }
@@ -78,6 +81,7 @@ acdat_publisher_main(Datum main_arg)
 	AcdatRequest request;
 
 	acdat_worker_initialize(database);
+	ACDAT_FAULT(publisher_connected);
 	MemoryContextSwitchTo(AllocSetContextCreate(TopMemoryContext,
 												"acdat_bgw publisher",
 												ALLOCSET_DEFAULT_SIZES));
