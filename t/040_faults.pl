@@ -366,9 +366,11 @@ sub left_over
 
 	poll_until(sub { ($residue = sql($node, 'postgres', 'SELECT residue()')) eq '' })
 	  or push @problems, "left over: $residue";
-	$states = sql($node, 'postgres',
-		q(SELECT string_agg(concat(dictionary, ':', state), ' ' ORDER BY dictionary, state) FROM acdat.generations));
-	push @problems, "states are $states" if $states !~ m/^big1:\w+ big2:\w+ d:live q:(live|evicted)$/;
+	poll_until(sub {
+		$states = sql($node, 'postgres',
+			q(SELECT string_agg(concat(dictionary, ':', state), ' ' ORDER BY dictionary, state) FROM acdat.generations));
+		return $states =~ m/^big1:\w+ big2:\w+ d:live q:(live|evicted)$/;
+	}) or push @problems, "states are $states";
 	poll_until(sub { ($segments = other_segments()) == $others })
 	  or push @problems, "$segments segments besides machines";
 	push @problems, 'a job is left'
