@@ -101,12 +101,12 @@ SQL
 	return $1 // 0;
 }
 
-# Publish d by a statement that is given the next number.
+# Publish d by a statement that is given the next number.  The launcher may have
+# its fault before that.
 sub try_publish
 {
-	my ($statement) = @_;
+	my ($statement, $old) = @_;
 	my @problems;
-	my $old = version(\@problems);
 	my $new = $old + 1;
 	my $errors = attempt('postgres', $statement =~ s/%n/$new/gr,
 		"SELECT acdat.contains('v$old. v$new.', 'd')");
@@ -272,9 +272,9 @@ sub try_attach
 # ---- Which of these passes which step ----
 
 my %way = (
-	publish => sub { try_publish($publish) },
-	large => sub { try_publish($publish_large) },
-	abort => sub { try_publish("BEGIN;\n$publish;\nROLLBACK") },
+	publish => sub { try_publish($publish, @_) },
+	large => sub { try_publish($publish_large, @_) },
+	abort => sub { try_publish("BEGIN;\n$publish;\nROLLBACK", @_) },
 	rollback => \&try_rollback,
 	drop => sub { try_change(q(SELECT acdat.drop_dictionary('t')), q(name = 't')) },
 	rename => sub { try_change(q(SELECT acdat.rename_dictionary('t', 'u')), q(name = 'u')) },
@@ -309,7 +309,7 @@ my @ways = (
 	[ qr/^load_/ => 'clone' ],
 	[ qr/^evict_/ => 'wanted' ],
 	[ qr/^sweep_/ => 'publish' ],
-	[ qr/^lookup_/ => 'clone' ],
+	[ qr/^lookup_/ => 'wanted' ],
 	[ qr/^map_/ => 'lookup' ],
 	[ qr/^attach_created/ => 'attach' ],
 	[ qr/^detach_/ => 'detach' ],
@@ -383,7 +383,9 @@ sub try_fault
 	my ($way) = @_;
 	my ($step, $kind) = split / /, $fault;
 	my @problems;
+	my $version = version(\@problems);
 
+	return @problems if @problems;
 	sql($node, 'postgres', q(SELECT acdat.publish('t', ARRAY['t']))) if $way =~ m/drop|rename|reader/;
 	if ($way eq 'wanted')
 	{
@@ -392,8 +394,8 @@ sub try_fault
 		poll_until(sub { sql($node, 'postgres', q(SELECT residue())) eq '' });
 	}
 	$offset = -s $node->logfile;
-	sql($node, 'postgres', "SELECT arm('$step', '$kind')");
-	@problems = eval { $way{$way}->() };
+	attempt('postgres', "SELECT arm('$step', '$kind')");
+	@problems = eval { $way{$way}->($version) };
 	push @problems, "failed: $@" if $@;
 	unshift @problems, 'the step is not passed' unless fired();
 	my @before = try_again() unless @problems;
